@@ -59,6 +59,32 @@ describe.skipIf(NO_BROWSER)('API keys', () => {
     await page.context().close();
   });
 
+  test('an admin can give a key the scope administration, which is shown in red', async () => {
+    const page = await openKeys('ada');
+    await page.getByRole('button', { name: 'New key' }).click();
+    const scope = page.getByLabel(/Administration:/);
+    expect(await scope.count()).toBe(0);
+    await page.getByLabel('Role').selectOption('admin');
+    await scope.check();
+    expect(await page.locator('.notice-danger').filter({ has: scope }).count()).toBe(1);
+    await page.getByLabel('Name').fill('terraform');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const row = page.getByRole('listitem').filter({ hasText: 'terraform' });
+    await visible(row.locator('.chip-bad').getByText('administration', { exact: true }));
+    await page.getByRole('button', { name: 'Done' }).click();
+    await makeKey(page, 'plain');
+    const plain = page.getByRole('listitem').filter({ hasText: 'plain' });
+    await visible(plain);
+    expect(await plain.getByText('administration').count()).toBe(0);
+    for (const name of ['terraform', 'plain']) {
+      await page.getByRole('button', { name: `Revoke ${name}` }).click();
+      await page.getByRole('button', { name: 'Revoke', exact: true }).last().click();
+      await removed(page.getByRole('button', { name: `Revoke ${name}` }));
+    }
+    expect(problems()).toEqual([]);
+    await page.context().close();
+  });
+
   test('an admin sees and revokes the keys of others; others see only their own', async () => {
     const own = await openKeys('uma');
     const key = await makeKey(own, 'phone');

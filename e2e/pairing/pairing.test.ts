@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runParlance } from '../../packages/cli/src/run-parlance.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { startProcess } from '../server-process.ts';
 import { allow, ask, ORIGIN, OTHER_ORIGIN, request } from './extension.ts';
@@ -57,6 +58,18 @@ describe.each(['open', 'required'])('in %s mode', (mode) => {
     expect(about.headers.get('access-control-allow-origin')).toBe(ORIGIN);
     expect(about.json.principal).toMatchObject({ id: mode === 'open' ? 'local' : 'dev', role: 'developer' });
     expect((await ask(at('/v1/sessions'), { method: 'OPTIONS' })).status).toBe(204);
+    // Clients other than the extension may not use its token.
+    expect((await ask(at('/v1/server'), { token, origin: null })).status).toBe(403);
+    expect((await ask(at('/v1/admin/settings'), { token, origin: null })).status).toBe(403);
+    expect((await ask(at('/api/agent/interact'), { token, origin: null, body: { query: 'x' } })).status).toBe(
+      403,
+    );
+    const bare = await server.connect(`/extension?token=${token}`);
+    expect((await bare.closed).code).toBe(1008);
+    const registering = await server.connect(`/extension${person ? `?token=${person}` : ''}`);
+    registering.send({ type: 'client_registration', capabilities: ['open_url'], sessionToken: token });
+    expect(await registering.next('error')).toBeDefined();
+    registering.close();
     // The token of one origin is not valid for another, and the origin alone is not enough.
     expect((await ask(at('/v1/server'), { token, origin: OTHER_ORIGIN })).status).toBe(403);
     expect((await ask(at('/v1/server'))).status).toBe(403);
@@ -126,6 +139,50 @@ describe.each(['open', 'required'])('in %s mode', (mode) => {
       statuses.add((await ask(at('/v1/pairings'), { body: { name: 'Again' } })).status);
     expect([...statuses].at(-1)).toBe(429);
   });
+});
+
+test('an extension that an API key has approved ends with the key', async () => {
+  const server = await startTestServer({ PARLANCE_AUTH: 'required' });
+  const at = (path: string) => `${server.http}${path}`;
+  const dev = await server.login('dev', 'dev-password');
+  const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+  const made = await ask(at('/v1/keys'), { origin: null, token: dev, body: { name: 'a key', expiresAt } });
+  const { id, key } = made.json as { id: string; key: string };
+  const [own, other] = [await request(server.http), await request(server.http)];
+  const pairing = await allow(server.http, own.code, key);
+  await allow(server.http, other.code, dev);
+  const listed = await ask(at('/v1/pairings'), { origin: null, token: dev });
+  expect(listed.json.pairings).toMatchObject([
+    { id: pairing, key: id, expiresAt },
+    { key: null, expiresAt: null },
+  ]);
+  const socket = await server.connect(`/extension?token=${own.token}`, { origin: ORIGIN });
+  socket.send({ type: 'client_registration', capabilities: ['open_url'] });
+  await socket.next('registration_confirmed');
+  expect((await ask(at(`/v1/keys/${id}`), { method: 'DELETE', origin: null, token: dev })).status).toBe(204);
+  expect((await socket.closed).code).toBe(1008);
+  expect((await ask(at('/v1/server'), { token: own.token })).status).toBe(403);
+  expect((await ask(at('/v1/pairings/own'), { token: own.token })).status).toBe(404);
+  expect((await ask(at('/v1/server'), { token: other.token })).status).toBe(200);
+  await server.stop();
+});
+
+test('parlance pair connects an extension with the key of parlance login, until its logout', async () => {
+  const server = await startTestServer({ PARLANCE_AUTH: 'required' });
+  const cwd = mkdtempSync(join(tmpdir(), 'parlance-pairing-'));
+  const run = (args: string[], input?: string) =>
+    runParlance([...args, '--url', server.http], { cwd, ...(input && { input }) });
+  expect(await run(['login', '--user', 'dev'], 'dev-password\n')).toMatchObject({ code: 0 });
+  const { code, token } = await request(server.http);
+  const paired = await run(['pair', code]);
+  expect([paired.code, paired.stdout]).toEqual([
+    0,
+    expect.stringMatching(/^connected A browser as dev until \d{4}-\d\d-\d\d\n$/),
+  ]);
+  expect((await ask(`${server.http}/v1/server`, { token })).status).toBe(200);
+  expect(await run(['login', '--logout'])).toMatchObject({ code: 0 });
+  expect((await ask(`${server.http}/v1/pairings/own`, { token })).status).toBe(404);
+  await server.stop();
 });
 
 test('neither a page nor a client without an origin can be paired', async () => {

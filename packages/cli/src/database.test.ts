@@ -49,7 +49,13 @@ async function fill(store: Storage): Promise<void> {
   }
   await store.put({ name: 'ada', role: 'admin', passwordHash: 'hash of ada', createdAt: 1 });
   await store.put({ name: 'bob', role: 'user', passwordHash: 'hash of bob', createdAt: 2 });
-  const key = { name: 'key', dialects: ['native'], expiresAt: null, lastUsedAt: null } as const;
+  const key = {
+    name: 'key',
+    dialects: ['native'],
+    administration: false,
+    expiresAt: null,
+    lastUsedAt: null,
+  } as const;
   await store.apiKeys.add({ ...key, id: 'k1', owner: 'ada', role: 'user', hash: 'h', createdAt: 3 }, 10);
   await store.preferences.put('ada' as PrincipalId, { theme: 'dark' });
   await store.preferences.put('local' as PrincipalId, { theme: 'light' });

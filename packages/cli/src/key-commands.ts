@@ -9,6 +9,7 @@ export type KeyFlags = {
   readonly user?: string | undefined;
   readonly role?: string | undefined;
   readonly dialect?: readonly string[] | undefined;
+  readonly administration?: boolean | undefined;
   readonly expires?: string | undefined;
 };
 
@@ -43,11 +44,12 @@ async function ownerOf(store: Store, given: string | undefined): Promise<string>
 
 /** Prints only the key, so that scripts can read it; notes for people go to stderr. */
 async function add(store: Store, name: string, flags: KeyFlags): Promise<Output> {
-  const { role, dialect, expires } = flags;
+  const { role, dialect, administration, expires } = flags;
   const settings = {
     name,
     role: role === undefined ? undefined : roleFrom(role),
     dialects: dialect,
+    administration,
     expiresAt: expires === undefined ? undefined : timeFrom(expires),
   };
   const owner = await ownerOf(store, flags.user);
@@ -64,10 +66,10 @@ const day = (at: number | null, never: string): string =>
 async function list(store: Store, _: string, { user }: KeyFlags): Promise<Output> {
   const keys = await keysOf(store).list(user);
   if (keys.length === 0) return { out: 'there are no API keys' };
-  const rows = keys.map(({ id, owner, name, role, dialects, expiresAt, lastUsedAt }) => [
+  const rows = keys.map(({ id, owner, name, role, dialects, administration, expiresAt, lastUsedAt }) => [
     id,
     owner,
-    role,
+    administration ? `${role}, administration` : role,
     dialects?.join(',') ?? 'all',
     day(expiresAt, 'never'),
     day(lastUsedAt, 'never'),
@@ -92,7 +94,14 @@ export type KeyCommand = {
 };
 
 export const KEY_COMMANDS = new Map<string, KeyCommand>([
-  ['add', { argument: 'a name', flags: ['user', 'role', 'dialect', 'expires'], run: refusing(add) }],
+  [
+    'add',
+    {
+      argument: 'a name',
+      flags: ['user', 'role', 'dialect', 'expires', 'administration'],
+      run: refusing(add),
+    },
+  ],
   ['list', { argument: null, flags: ['user'], run: list }],
   ['revoke', { argument: 'an id', flags: [], run: refusing(revoke) }],
 ]);

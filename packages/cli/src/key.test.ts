@@ -35,12 +35,22 @@ test('adds, lists and revokes a key, and shows it once', async () => {
   expect((await key('list')).stdout).toBe('there are no API keys\n');
 });
 
+test('a key of an admin has the scope administration only if asked for, and the list shows it', async () => {
+  await addUser('ada', 'admin', '--data', 'admins');
+  await key('add', 'plain', '--data', 'admins');
+  await key('add', 'scoped', '--administration', '--data', 'admins');
+  const { stdout } = await key('list', '--data', 'admins');
+  expect(stdout).toMatch(/ ada +admin +all .* plain\n/);
+  expect(stdout).toMatch(/ ada +admin, administration +all .* scoped\n/);
+});
+
 describe('refuses', () => {
   const cases: [args: string[], code: number, line: string][] = [
     [['add'], 2, 'key add needs a name'],
     [['add', 'x', '--user', 'nobody'], 1, 'user nobody does not exist'],
     [['add', 'x', '--role', 'root'], 2, '--role must be one of admin, developer, user, not "root"'],
     [['add', 'x', '--role', 'admin'], 1, 'role: ann has the role developer, which is less than admin'],
+    [['add', 'x', '--administration'], 2, 'administration: the key must have the role admin'],
     [['add', 'x', '--expires', 'soon'], 2, '--expires must be days such as 90d or a future date, not "soon"'],
     [
       ['add', 'x', '--expires', '2001-01-01'],

@@ -2,7 +2,7 @@
  * `parlance key`: manages API keys in the data folder or database. A running server sees changes immediately.
  */
 import { CommandError } from './command-error.ts';
-import { parseFlags, STORAGE_FLAGS, TEXT } from './flags.ts';
+import { parseFlags, STORAGE_FLAGS, SWITCH, TEXT } from './flags.ts';
 import { KEY_COMMANDS, type KeyCommand } from './key-commands.ts';
 import { printStderr } from './stderr.ts';
 import { openConfigured } from './storage.ts';
@@ -10,13 +10,16 @@ import { openConfigured } from './storage.ts';
 const USAGE = `Usage: parlance key COMMAND [--data FOLDER | --database URL]
 
   add NAME [--user USER] [--role user|developer|admin] [--dialect NAME]... [--expires 90d|DATE]
+      [--administration]
   list [--user USER]
   revoke ID
 
 A key acts as its user: send it as "Authorization: Bearer KEY", "x-api-key: KEY" or "?token=KEY".
 add prints it once; only a hash of it is stored. --user can be left out if there is only one.
 --role limits what the key grants, which is never more than the user's own role. --dialect
-limits the key to some client protocols, and can be repeated.
+limits the key to some client protocols, and can be repeated. --administration lets a key of an
+admin manage users, passwords, origins and MCP servers, which otherwise needs a login: whoever has
+such a key can give themselves access that lasts after it is revoked.
 
 A running server closes what is connected with a revoked key, within half a second.`;
 
@@ -42,6 +45,7 @@ export async function key(argv: readonly string[]): Promise<number> {
     role: TEXT,
     dialect: { ...TEXT, multiple: true },
     expires: TEXT,
+    administration: SWITCH,
   });
   const [word, ...given] = positionals;
   if (values.help || word === undefined) {

@@ -8,11 +8,13 @@ import { printStderr } from './stderr.ts';
 const USAGE = `Usage: parlance pair CODE [--url URL] [--token TOKEN] [--yes]
 
 Connects the browser extension whose side panel shows the code. It acts as you until you disconnect
-it, in the settings of the console or in the side panel.
+it, in the settings of the console or in the side panel. If you signed in with parlance login, it is
+also disconnected when that login ends: by its expiry, by parlance login --logout, or by signing in again.
 
 ${SERVER_HELP}
   --yes          do not ask whether the extension is the right one`;
 
+type Pairing = { readonly name: string; readonly owner: string; readonly expiresAt?: string | null };
 type Extension = { readonly name: string; readonly origin: string };
 
 export async function pair(argv: readonly string[]): Promise<number> {
@@ -30,8 +32,9 @@ export async function pair(argv: readonly string[]): Promise<number> {
     console.log(`denied ${found.name}`);
     return 1;
   }
-  const { name, owner } = await ask<{ name: string; owner: string }>(server, 'answer', { code, allow: true });
-  console.log(`connected ${name} as ${owner}`);
+  const { name, owner, expiresAt } = await ask<Pairing>(server, 'answer', { code, allow: true });
+  const until = expiresAt ? ` until ${expiresAt.slice(0, 10)}` : '';
+  console.log(`connected ${name} as ${owner}${until}`);
   return 0;
 }
 

@@ -213,6 +213,8 @@ export type ApiKey = {
   readonly role: Role;
   /** dialects that it may be used with; null: all */
   readonly dialects: readonly string[] | null;
+  /** whether it may manage users, passwords, origins and MCP servers, which otherwise needs a login */
+  readonly administration: boolean;
   /** ISO 8601 */
   readonly createdAt: string;
   readonly expiresAt: string | null;
@@ -239,7 +241,11 @@ export type Pairing = {
   /** user that it acts as */
   readonly owner: string;
   readonly role: Role;
+  /** id of the API key that approved it, and that it ends with; null if a login did */
+  readonly key: string | null;
   readonly allowedAt: string;
+  /** when that key expires; null for never */
+  readonly expiresAt: string | null;
   readonly lastUsedAt: string | null;
 };
 

@@ -10,6 +10,8 @@ export type NewApiKey = {
   readonly role?: Role;
   /** dialects that it may be used with; default: all */
   readonly dialects?: readonly string[];
+  /** lets an admin's key manage users, passwords, origins and MCP servers; default: false */
+  readonly administration?: boolean;
   /** ISO 8601; default: never */
   readonly expiresAt?: string;
 };

@@ -41,6 +41,8 @@ export function openApiKeys({ keys, users, dialects, now = Date.now }: ApiKeyOpt
       const { role = user.role } = requested;
       if (!isWithin(role, user.role))
         throw new Fault('forbidden', `role: ${owner} has the role ${user.role}, which is less than ${role}`);
+      if (requested.administration && role !== 'admin')
+        throw new Fault('invalid', 'administration: the key must have the role admin');
       const { id, text, hash } = newKey();
       const key: ApiKey = {
         id,
@@ -48,6 +50,7 @@ export function openApiKeys({ keys, users, dialects, now = Date.now }: ApiKeyOpt
         name: requested.name.trim(),
         role,
         dialects: requested.dialects === undefined ? null : [...new Set(requested.dialects)],
+        administration: requested.administration ?? false,
         hash,
         createdAt: now(),
         expiresAt: requested.expiresAt ?? null,

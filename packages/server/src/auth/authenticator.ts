@@ -7,7 +7,7 @@ import { type Meter, NO_METER } from '../core/ports/meter.ts';
 import type { PairingStore } from '../core/ports/pairings.ts';
 import type { RevocationStore } from '../core/ports/revocations.ts';
 import type { StoredUser, UserStore } from '../core/ports/users.ts';
-import type { Authenticator } from '../http/authenticator.ts';
+import type { Authenticator, Caller } from '../http/authenticator.ts';
 import { isApiKey } from '../http/request-identity.ts';
 import { LruMap } from '../lib/lru-map.ts';
 import { type KeyClaims, openKeyring } from './keyring.ts';
@@ -49,6 +49,13 @@ const principalOfKey = ({ name, role, dialects }: KeyClaims): Principal => ({
   permissions: ROLE_PERMISSIONS[role],
   ...(dialects && { dialects }),
 });
+
+/**
+ * Whether the caller can be the extension. Chromium sends no `Origin` with GET requests of extensions to hosts
+ * that they have permission for; `Sec-Fetch-Site` is `none` then, which no page can send.
+ */
+const isFrom = (origin: string, caller: Caller | undefined): boolean =>
+  caller?.origin == null ? caller?.site === 'none' : caller.origin === origin;
 
 /** Closing stops the revocation watch. Open connections stay open. */
 export function openAuthenticator(options: AuthenticatorOptions): Authenticator & { close(): Promise<void> } {
@@ -131,17 +138,20 @@ export function openAuthenticator(options: AuthenticatorOptions): Authenticator 
   return {
     open,
 
-    async verify(token, address) {
+    async verify(token, caller) {
       if (!isApiKey(token)) return principalOf((await holding(token)).user);
-      const claims = await keyring.read(token, address);
+      const claims = await keyring.read(token, caller?.address);
+      if (claims.origin !== undefined && !isFrom(claims.origin, caller))
+        throw new Fault('forbidden', 'This token is valid only in the browser extension it was issued to.');
       keyring.used(claims.id);
       return principalOfKey(claims);
     },
 
-    async pairedOrigin(token) {
+    async keyOf(token) {
       if (!isApiKey(token)) return null;
       try {
-        return (await keyring.read(token)).origin ?? null;
+        const { id, origin = null, validUntil, administration } = await keyring.read(token);
+        return { id, origin, expiresAt: Number.isFinite(validUntil) ? validUntil : null, administration };
       } catch (thrown) {
         if (asFault(thrown).code === 'unauthenticated') return null;
         throw thrown;

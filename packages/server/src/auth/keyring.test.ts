@@ -84,25 +84,27 @@ test('a key ends with its revocation, its expiry, or its owner', async () => {
 test('invalid keys are limited per address; keys that were valid before are not', async () => {
   const { authenticator, make, reads, store } = await openKeyTest();
   const [known, fresh] = [await make(), await make()];
-  await authenticator.verify(known.key, 'here');
+  await authenticator.verify(known.key, { address: 'here' });
   for (let tries = 0; tries < 10; tries++)
-    await expect(authenticator.verify(forged(), 'here')).rejects.toMatchObject(refused);
+    await expect(authenticator.verify(forged(), { address: 'here' })).rejects.toMatchObject(refused);
   const before = reads.length;
   const limited = { code: 'limited', retryAfterMs: expect.any(Number) };
   for (const key of [forged(), fresh.key])
-    await expect(authenticator.verify(key, 'here')).rejects.toMatchObject(limited);
+    await expect(authenticator.verify(key, { address: 'here' })).rejects.toMatchObject(limited);
   expect(reads.length).toBe(before);
-  expect((await authenticator.verify(fresh.key, 'elsewhere')).id).toBe(PrincipalId.parse('ada'));
+  expect((await authenticator.verify(fresh.key, { address: 'elsewhere' })).id).toBe(PrincipalId.parse('ada'));
   // Its cached result is dropped, and it is looked up again.
   await store.remove('nobody');
   await store.put({ name: 'bob', role: 'user', passwordHash: 'hash', createdAt: 1 });
-  expect((await authenticator.verify(known.key, 'here')).id).toBe(PrincipalId.parse('ada'));
+  expect((await authenticator.verify(known.key, { address: 'here' })).id).toBe(PrincipalId.parse('ada'));
 });
 
 test('many concurrent first requests with a valid key are not limited', async () => {
   const { authenticator, make } = await openKeyTest();
   const { key } = await make();
-  const all = await Promise.all(Array.from({ length: 50 }, () => authenticator.verify(key, 'here')));
+  const all = await Promise.all(
+    Array.from({ length: 50 }, () => authenticator.verify(key, { address: 'here' })),
+  );
   expect(all.length).toBe(50);
 });
 

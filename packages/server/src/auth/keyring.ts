@@ -21,6 +21,8 @@ export type KeyClaims = {
   /** the role that the key currently grants */
   readonly role: Role;
   readonly dialects: readonly string[] | null;
+  /** whether it may do what otherwise needs a login */
+  readonly administration: boolean;
   /** set for a paired extension */
   readonly origin?: string;
   /** when the key expires, in milliseconds */
@@ -119,24 +121,26 @@ export const isWithin = (role: Role, other: Role): boolean => ROLES.indexOf(role
 
 const lesser = (role: Role, other: Role): Role => (isWithin(role, other) ? role : other);
 
-const claimsOf = ({ id, owner, role, dialects, expiresAt }: ApiKey, ownersRole: Role): KeyClaims => ({
+const claimsOf = (key: ApiKey, ownersRole: Role): KeyClaims => ({
   kind: 'key',
-  id,
-  name: owner,
-  role: lesser(role, ownersRole),
-  dialects,
-  validUntil: expiresAt ?? Number.POSITIVE_INFINITY,
+  id: key.id,
+  name: key.owner,
+  role: lesser(key.role, ownersRole),
+  dialects: key.dialects,
+  administration: key.administration,
+  validUntil: key.expiresAt ?? Number.POSITIVE_INFINITY,
 });
 
-const ofExtension = ({ id, hash, origin, role }: Pairing, name: string, ownersRole: Role): CachedKey => ({
-  hash,
+const ofExtension = (pairing: Pairing, name: string, ownersRole: Role): CachedKey => ({
+  hash: pairing.hash,
   claims: {
     kind: 'key',
-    id,
+    id: pairing.id,
     name,
-    role: lesser(role, ownersRole),
+    role: lesser(pairing.role, ownersRole),
     dialects: null,
-    origin,
-    validUntil: Number.POSITIVE_INFINITY,
+    administration: false,
+    origin: pairing.origin,
+    validUntil: pairing.expiresAt ?? Number.POSITIVE_INFINITY,
   },
 });

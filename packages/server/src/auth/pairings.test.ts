@@ -27,13 +27,15 @@ test('the token is worth nothing until the code was allowed, and then acts as th
   const { code, token } = await request();
   expect(code).toMatch(/^[2-9B-Z]{4}-[2-9B-Z]{4}$/);
   expect(await pairings.own(token)).toMatchObject({ status: 'waiting' });
-  await expect(authenticator.verify(token)).rejects.toMatchObject({ code: 'unauthenticated' });
-  expect(await authenticator.pairedOrigin(token)).toBeNull();
+  await expect(authenticator.verify(token, { origin: ORIGIN })).rejects.toMatchObject({
+    code: 'unauthenticated',
+  });
+  expect(await authenticator.keyOf(token)).toBeNull();
   expect(await pairings.find(code, bob)).toMatchObject({ code, name: 'My browser', origin: ORIGIN });
   await pairings.allow(code.toLowerCase().replace('-', ' '), bob);
   expect(await pairings.own(token)).toEqual({ status: 'allowed', owner: 'bob' });
-  expect(await authenticator.verify(token)).toMatchObject({ id: 'bob', role: 'user' });
-  expect(await authenticator.pairedOrigin(token)).toBe(ORIGIN);
+  expect(await authenticator.verify(token, { origin: ORIGIN })).toMatchObject({ id: 'bob', role: 'user' });
+  expect(await authenticator.keyOf(token)).toMatchObject({ origin: ORIGIN });
   expect(JSON.stringify(await store.pairings.list())).not.toContain(token.slice(-20));
 });
 
@@ -54,16 +56,16 @@ test('an extension never has more permissions than its user, and is never an adm
   const { authenticator, pairings, request, setRole } = await opened();
   const { code, token } = await request();
   expect(await pairings.allow(code, ada)).toMatchObject({ owner: 'ada', role: 'developer' });
-  expect((await authenticator.verify(token)).role).toBe('developer');
+  expect((await authenticator.verify(token, { origin: ORIGIN })).role).toBe('developer');
   await setRole('ada', 'user');
-  expect((await authenticator.verify(token)).role).toBe('user');
+  expect((await authenticator.verify(token, { origin: ORIGIN })).role).toBe('user');
 });
 
 test('in open mode an extension may act as local', async () => {
   const { authenticator, pairings, request } = await opened();
   const { code, token } = await request();
   expect(await pairings.allow(code, LOCAL)).toMatchObject({ owner: 'local' });
-  expect(await authenticator.verify(token)).toEqual(LOCAL);
+  expect(await authenticator.verify(token, { origin: ORIGIN })).toEqual(LOCAL);
   expect(await pairings.list(ada)).toEqual([]);
   expect(await pairings.list(LOCAL)).toHaveLength(1);
 });
@@ -73,11 +75,13 @@ test('a revoked extension is refused, and what lives on its token ends', async (
   const { code, token } = await request();
   const { id } = await pairings.allow(code, bob);
   const { promise, resolve } = Promise.withResolvers<string>();
-  authenticator.onTokenRevoked(token, resolve, await authenticator.verify(token));
+  authenticator.onTokenRevoked(token, resolve, await authenticator.verify(token, { origin: ORIGIN }));
   await expect(pairings.revoke(id, ada)).rejects.toMatchObject({ code: 'not_found' });
   await pairings.revoke(id, bob);
   expect(await promise).toContain('revoked');
-  await expect(authenticator.verify(token)).rejects.toMatchObject({ code: 'unauthenticated' });
+  await expect(authenticator.verify(token, { origin: ORIGIN })).rejects.toMatchObject({
+    code: 'unauthenticated',
+  });
   await expect(pairings.own(token)).rejects.toMatchObject({ code: 'not_found' });
 });
 
@@ -87,9 +91,11 @@ test('an extension can end its own pairing, and a person can deny it', async () 
   await pairings.deny(one.code, bob);
   await expect(pairings.own(one.token)).rejects.toMatchObject({ code: 'not_found' });
   await pairings.allow(other.code, bob);
-  await authenticator.verify(other.token);
+  await authenticator.verify(other.token, { origin: ORIGIN });
   await pairings.end(other.token);
-  await expect(authenticator.verify(other.token)).rejects.toMatchObject({ code: 'unauthenticated' });
+  await expect(authenticator.verify(other.token, { origin: ORIGIN })).rejects.toMatchObject({
+    code: 'unauthenticated',
+  });
 });
 
 test.each([
@@ -122,4 +128,53 @@ test('requests of one address and wrong codes of one person are limited', async 
   expect(await pairings.find(code, ada)).toMatchObject({ code });
   clock.now += 10 * 60_000;
   await request();
+});
+
+test('an extension that an API key approved ends with the key, and one that its user approved does not', async () => {
+  const { authenticator, pairings, request, make, keys, clock } = await opened();
+  const expiresAt = clock.now + 60_000;
+  const [revoked, expiring] = [await make('bob'), await make('bob', { expiresAt })];
+  const paired = async (key?: string) => {
+    const { code, token } = await request();
+    const pairing = await pairings.allow(
+      code,
+      bob,
+      key === undefined ? null : await authenticator.keyOf(key),
+    );
+    const ended = Promise.withResolvers<string>();
+    authenticator.onTokenRevoked(token, ended.resolve, await authenticator.verify(token, { origin: ORIGIN }));
+    return { token, pairing, ended: ended.promise };
+  };
+  const [one, other, own] = [await paired(revoked.key), await paired(expiring.key), await paired()];
+  expect([one, other, own].map(({ pairing: { key, expiresAt } }) => [key, expiresAt])).toEqual([
+    [revoked.id, null],
+    [expiring.id, expiresAt],
+    [null, null],
+  ]);
+  const refused = { code: 'unauthenticated' };
+  await keys.revoke(revoked.id);
+  expect(await one.ended).toContain('revoked');
+  await expect(authenticator.verify(one.token, { origin: ORIGIN })).rejects.toMatchObject(refused);
+  await authenticator.verify(other.token, { origin: ORIGIN });
+  clock.now = expiresAt;
+  expect(await other.ended).toContain('expired');
+  await expect(authenticator.verify(other.token, { origin: ORIGIN })).rejects.toMatchObject(refused);
+  await expect(pairings.own(other.token)).rejects.toMatchObject({ code: 'not_found' });
+  expect(await authenticator.verify(own.token, { origin: ORIGIN })).toMatchObject({ id: 'bob' });
+});
+
+test('the token of an extension is refused from elsewhere', async () => {
+  const { authenticator, pairings, request } = await opened();
+  const { code, token } = await request();
+  await pairings.allow(code, bob);
+  for (const caller of [
+    undefined,
+    {},
+    { origin: null, site: null },
+    { origin: null, site: 'cross-site' },
+    { origin: `${ORIGIN.slice(0, -1)}b`, site: 'none' },
+  ])
+    await expect(authenticator.verify(token, caller)).rejects.toMatchObject({ code: 'forbidden' });
+  for (const caller of [{ origin: ORIGIN }, { origin: null, site: 'none' }])
+    expect(await authenticator.verify(token, caller)).toMatchObject({ id: 'bob' });
 });

@@ -46,7 +46,8 @@ export function openPairings({ pairings, log, now = Date.now }: PairingOptions):
   async function holding(token: string): Promise<PairingRequest | Pairing> {
     const id = idOf(token);
     const found = id === null ? null : ((await pairings.find(id)) ?? (await pairings.findRequest(id)));
-    if (!found || !matches(token, found.hash) || ('expiresAt' in found && found.expiresAt <= now()))
+    const isExpired = found?.expiresAt != null && found.expiresAt <= now();
+    if (!found || !matches(token, found.hash) || isExpired)
       throw new Fault('not_found', 'The request was denied or has expired, or the pairing was revoked.');
     return found;
   }
@@ -81,21 +82,21 @@ export function openPairings({ pairings, log, now = Date.now }: PairingOptions):
 
     async own(token) {
       const held = await holding(token);
-      return 'expiresAt' in held
+      return 'code' in held
         ? { status: 'waiting', expiresAt: held.expiresAt }
         : { status: 'allowed', owner: held.owner ?? LOCAL.id };
     },
 
     async end(token) {
       const held = await holding(token);
-      if ('expiresAt' in held) await pairings.takeRequest(held.id);
+      if ('code' in held) await pairings.takeRequest(held.id);
       else await pairings.remove(held.id);
       log.info({ pairing: held.id }, 'pairing ended by the extension');
     },
 
     find: async (code, caller) => requestView(await waitingWith(code, caller)),
 
-    async allow(code, caller) {
+    async allow(code, caller, key) {
       const { id } = await waitingWith(code, caller);
       const owner = ownerOf(caller);
       if ((await pairings.list(owner)).length >= PAIRINGS_PER_OWNER)
@@ -107,8 +108,16 @@ export function openPairings({ pairings, log, now = Date.now }: PairingOptions):
       if (!taken) throw noCode();
       const { expiresAt: _, code: __, ...extension } = taken;
       const role = isWithin(caller.role, 'developer') ? caller.role : 'developer';
-      const pairing: Pairing = { ...extension, owner, role, allowedAt: now(), lastUsedAt: null };
-      if (!(await pairings.add(pairing))) throw new Fault('forbidden', 'There is no such user.');
+      const pairing: Pairing = {
+        ...extension,
+        owner,
+        role,
+        key: key?.id ?? null,
+        allowedAt: now(),
+        expiresAt: key?.expiresAt ?? null,
+        lastUsedAt: null,
+      };
+      if (!(await pairings.add(pairing))) throw new Fault('forbidden', 'There is no such user or API key.');
       log.info({ pairing: id, origin: extension.origin, owner: caller.id }, 'extension paired');
       return pairingView(pairing);
     },
@@ -153,12 +162,7 @@ const requestView = ({ code, name, origin, createdAt, expiresAt }: PairingReques
   expiresAt,
 });
 
-const pairingView = ({ id, name, origin, owner, role, allowedAt, lastUsedAt }: Pairing): PairingView => ({
-  id,
-  name,
-  origin,
+const pairingView = ({ hash: _, createdAt: __, owner, ...pairing }: Pairing): PairingView => ({
+  ...pairing,
   owner: owner ?? LOCAL.id,
-  role,
-  allowedAt,
-  lastUsedAt,
 });

@@ -8,7 +8,7 @@ import type { Authenticator } from '../http/authenticator.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Opening } from '../http/dialect-socket.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { identify, tokenOf } from '../http/request-identity.ts';
+import { callerOf, identify, tokenOf } from '../http/request-identity.ts';
 import { type SocketTransport, socketTransport } from '../http/websocket.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -55,10 +55,11 @@ export async function openingOf(
   const id = crypto.randomUUID() as string as ConnectionId;
   const { open: accept, params } = target;
   const session = target.anonymous ? null : url.searchParams.get('session');
-  const opening = { id, principal: null, session, params, listener, address };
+  const origin = request.headers.get('origin');
+  const opening = { id, principal: null, session, origin, params, listener, address };
   if (target.anonymous) return { ...opening, unknown: !authenticator.open, mayStay: true, accept };
   try {
-    const principal = await identify(authenticator, token, address);
+    const principal = await identify(authenticator, token, callerOf(request, address));
     const onTokenRevoked =
       token === null ? undefined : tokenRevocation(authenticator, token, principal ?? undefined);
     return { ...opening, principal, unknown: principal === null, onTokenRevoked, accept };

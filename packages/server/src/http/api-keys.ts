@@ -9,6 +9,7 @@ export type ApiKeyView = {
   readonly role: Role;
   /** null for all */
   readonly dialects: readonly string[] | null;
+  readonly administration: boolean;
   readonly createdAt: number;
   readonly expiresAt: number | null;
   readonly lastUsedAt: number | null;
@@ -20,6 +21,8 @@ export type NewApiKey = {
   readonly role?: Role | undefined;
   /** default: all */
   readonly dialects?: readonly string[] | undefined;
+  /** default: false */
+  readonly administration?: boolean | undefined;
   /** default: never */
   readonly expiresAt?: number | undefined;
 };

@@ -3,20 +3,36 @@ import type { Principal } from '@parlance/protocol';
 
 export type Login = { readonly token: string; readonly expiresAt: number; readonly principal: Principal };
 
+/** Where a token comes from, as far as the server can see it. */
+export type Caller = {
+  readonly address?: string | undefined;
+  /** the headers `Origin` and `Sec-Fetch-Site` */
+  readonly origin?: string | null | undefined;
+  readonly site?: string | null | undefined;
+};
+
+export type Key = {
+  /** public part of the key */
+  readonly id: string;
+  /** the extension it was paired for; null for other keys */
+  readonly origin: string | null;
+  /** null for never */
+  readonly expiresAt: number | null;
+  /** whether it has the scope for what otherwise needs a login */
+  readonly administration: boolean;
+};
+
 export interface Authenticator {
   /** in open mode, a caller without a token is the principal `local` */
   readonly open: boolean;
   /**
    * Verifies a token or an API key. Throws `unauthenticated` if it is unknown, expired or revoked, or if its
-   * user was removed (for a token, also if the user was changed). Throws `limited` if too many invalid keys
-   * came from the client `address`.
+   * user was removed (for a token, also if the user was changed). Throws `forbidden` for the token of a paired
+   * extension from elsewhere, and `limited` if too many invalid keys came from the address of the caller.
    */
-  verify(token: string, address?: string): Promise<Principal>;
-  /**
-   * The origin of the paired extension that the token belongs to; null if there is none, or the token is
-   * invalid.
-   */
-  pairedOrigin(token: string): Promise<string | null>;
+  verify(token: string, caller?: Caller): Promise<Principal>;
+  /** The API key, or the key of a paired extension; null for other tokens, and if it is invalid. */
+  keyOf(token: string): Promise<Key | null>;
   /**
    * Throws `unauthenticated` if name or password is wrong, and `limited`, without checking the password,
    * after too many failures from the client `address`.

@@ -49,6 +49,8 @@ export interface Socket extends Subscriber {
   readonly principal: Principal | null;
   /** The `?session=` of its URL. */
   readonly session: string | null;
+  /** The `Origin` of its handshake; null or absent if there is none. */
+  readonly origin?: string | null | undefined;
   /** The parameters of path and query that its route names; absent if it names none. */
   readonly params?: Readonly<Record<string, string>> | undefined;
   /** Sets the dialect that the socket is counted under. */

@@ -11,8 +11,8 @@ export const mayUseDialect = ({ dialects }: Principal, dialect: string | null): 
  */
 export const forDialect = (authenticator: Authenticator, dialect: string | null): Authenticator => ({
   ...authenticator,
-  async verify(token, address) {
-    const principal = await authenticator.verify(token, address);
+  async verify(token, caller) {
+    const principal = await authenticator.verify(token, caller);
     if (mayUseDialect(principal, dialect)) return principal;
     throw new Fault('forbidden', 'The API key is limited to other dialects.');
   },

@@ -14,6 +14,7 @@ export type Opening = {
   readonly id: ConnectionId;
   readonly principal: Principal | null;
   readonly session: string | null;
+  readonly origin?: string | null;
   readonly params?: Readonly<Record<string, string>> | undefined;
   /** index of its listener; the default one if absent */
   readonly listener?: number;
@@ -100,6 +101,10 @@ export class DialectSocket implements Socket {
 
   get session(): string | null {
     return this.ws.data.opening.session;
+  }
+
+  get origin(): string | null | undefined {
+    return this.ws.data.opening.origin;
   }
 
   get params(): Readonly<Record<string, string>> | undefined {

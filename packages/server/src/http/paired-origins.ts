@@ -16,7 +16,7 @@ const PAIRING: readonly (readonly [path: string, methods: readonly string[]])[] 
 
 export type PairedOrigins = {
   /** resolves the origin that a token was paired for */
-  readonly authenticator: Pick<Authenticator, 'pairedOrigin'>;
+  readonly authenticator: Pick<Authenticator, 'keyOf'>;
   readonly hasOrigin: (origin: string) => Promise<boolean>;
 };
 
@@ -33,5 +33,5 @@ export const pairedRequests =
     if (PAIRING.some(([at, methods]) => at === path && methods.includes(method))) return true;
     if (method === 'OPTIONS') return hasOrigin(origin);
     const token = tokenOf(request);
-    return token !== null && (await authenticator.pairedOrigin(token)) === origin;
+    return token !== null && (await authenticator.keyOf(token))?.origin === origin;
   };

@@ -4,6 +4,7 @@
  * and its origin is accepted.
  */
 import type { Principal, Role } from '@parlance/protocol';
+import type { Key } from './authenticator.ts';
 
 /** Where an extension requests a pairing. */
 export const PAIRINGS_PATH = '/v1/pairings';
@@ -26,7 +27,11 @@ export type PairingView = {
   /** `local` in open mode */
   readonly owner: string;
   readonly role: Role;
+  /** id of the API key that approved it, and that it ends with; null if a login did */
+  readonly key: string | null;
   readonly allowedAt: number;
+  /** when that key expires; null for never */
+  readonly expiresAt: number | null;
   readonly lastUsedAt: number | null;
 };
 
@@ -50,8 +55,11 @@ export interface Pairings {
   end(token: string): Promise<void>;
   /** Throws `not_found` if no request has the code, and `limited` if the caller has tried too many codes. */
   find(code: string, caller: Principal): Promise<PairingRequestView>;
-  /** Throws like `find`, and `forbidden` if the caller has too many pairings. */
-  allow(code: string, caller: Principal): Promise<PairingView>;
+  /**
+   * A pairing that the caller approved with an API key ends with that key. Throws like `find`, and `forbidden`
+   * if the caller has too many pairings.
+   */
+  allow(code: string, caller: Principal, key?: Key | null): Promise<PairingView>;
   deny(code: string, caller: Principal): Promise<void>;
   /** Pending requests, in order of creation. */
   waiting(): Promise<PairingRequestView[]>;

@@ -11,7 +11,7 @@ const requestWith = (headers: Record<string, string>, query = '') =>
 const authenticatorOf = (dialects: readonly string[] | undefined): Authenticator => ({
   open: false,
   verify: async () => (dialects === undefined ? LOCAL : { ...LOCAL, dialects }),
-  pairedOrigin: async () => null,
+  keyOf: async () => null,
   login: () => Promise.reject(new Error('not here')),
   revoke: () => Promise.reject(new Error('not here')),
   onTokenRevoked: () => () => undefined,

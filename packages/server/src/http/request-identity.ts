@@ -1,6 +1,6 @@
 /** Determines the principal of a request. */
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
-import type { Authenticator } from './authenticator.ts';
+import type { Authenticator, Caller, Key } from './authenticator.ts';
 import { addressOf } from './client-address.ts';
 
 export const API_KEY_PREFIX = 'plk_';
@@ -24,14 +24,40 @@ export function tokenOf(request: Request): string | null {
   return url.includes('?') ? new URL(url).searchParams.get('token') || null : null;
 }
 
+export const callerOf = (request: Request, address = addressOf(request)): Caller => ({
+  address,
+  origin: request.headers.get('origin'),
+  site: request.headers.get('sec-fetch-site'),
+});
+
 /** Null if a required token is missing. Throws like `Authenticator.verify`, in open mode as well. */
 export async function identify(
   authenticator: Authenticator,
   token: string | null,
-  address?: string,
+  caller?: Caller,
 ): Promise<Principal | null> {
-  if (token !== null) return authenticator.verify(token, address);
+  if (token !== null) return authenticator.verify(token, caller);
   return authenticator.open ? LOCAL : null;
+}
+
+/** The API key of the request; null if it has another token or none. Throws if the key is no longer valid. */
+export async function keyOf(authenticator: Authenticator, request: Request): Promise<Key | null> {
+  const token = tokenOf(request);
+  if (token === null || !isApiKey(token)) return null;
+  const key = await authenticator.keyOf(token);
+  if (!key) throw new Fault('unauthenticated', 'The API key is not valid, has expired or was revoked.');
+  return key;
+}
+
+/** Throws `forbidden` for an API key without the scope `administration`. `what` completes the sentence. */
+export async function requireLogin(
+  authenticator: Authenticator,
+  request: Request,
+  what: string,
+): Promise<void> {
+  const key = await keyOf(authenticator, request);
+  if (key && !key.administration)
+    throw new Fault('forbidden', `An API key without the scope administration may not ${what}: log in.`);
 }
 
 const principals = new WeakMap<Request, Principal>();
@@ -58,7 +84,7 @@ async function principalWith(
   request: Request,
   token: string | null,
 ): Promise<Principal> {
-  const principal = await identify(authenticator, token, addressOf(request));
+  const principal = await identify(authenticator, token, callerOf(request));
   if (!principal) throw new Fault('unauthenticated', 'A token is required.');
   principals.set(request, principal);
   return principal;

@@ -12,6 +12,8 @@ export type ApiKey = {
   readonly role: Role;
   /** dialects that it may be used with; null for all */
   readonly dialects: readonly string[] | null;
+  /** whether it may manage users, passwords, origins and MCP servers, which otherwise needs a login */
+  readonly administration: boolean;
   /** SHA-256 of the whole key, in hex */
   readonly hash: string;
   readonly createdAt: number;

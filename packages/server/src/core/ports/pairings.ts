@@ -28,7 +28,11 @@ export type Pairing = Extension & {
   readonly owner: string | null;
   /** upper bound of its permissions; it never grants more than the owner's current role */
   readonly role: Role;
+  /** id of the API key that approved it, whose removal removes it; null if a login did */
+  readonly key: string | null;
   readonly allowedAt: number;
+  /** when that key expires; null for never */
+  readonly expiresAt: number | null;
   readonly lastUsedAt: number | null;
 };
 
@@ -48,12 +52,12 @@ export interface PairingStore {
   find(id: string): Promise<Pairing | null>;
   /** In order of approval, then by id; of one owner, or of all. */
   list(owner?: string | null): Promise<Pairing[]>;
-  /** Durable when it resolves with true; false if the user does not exist. Ids must be unique. */
+  /** Durable when it resolves with true; false if the user or the key does not exist. Ids must be unique. */
   add(pairing: Pairing): Promise<boolean>;
   hasOrigin(origin: string): Promise<boolean>;
   /**
    * False if the pairing does not exist or does not belong to the given owner. Durable when it resolves, and
-   * `RevocationStore.follow` reports it. Removing a user removes all of the user's pairings in the same
+   * `RevocationStore.follow` reports it. Removing a user or an API key removes its pairings in the same
    * write.
    */
   remove(id: string, owner?: string | null): Promise<boolean>;

@@ -77,7 +77,9 @@ export function open(
 
   async function register(frame: object): Promise<void> {
     const { capabilities, sessionToken, metadata } = read(ClientRegistration, frame);
-    const claimed = sessionToken ? await authenticator.verify(sessionToken) : principal;
+    const claimed = sessionToken
+      ? await authenticator.verify(sessionToken, { origin: socket.origin })
+      : principal;
     if (!claimed) throw new Fault('unauthenticated', 'A token is required.');
     switchTo(claimed);
     registered = true;

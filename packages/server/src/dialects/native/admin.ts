@@ -3,7 +3,7 @@ import { Fault, type Principal } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import { requirePermission } from '../../core/api/index.ts';
 import type { Account, Accounts } from '../../http/accounts.ts';
-import { principalOf } from '../../http/request-identity.ts';
+import { principalOf, requireLogin } from '../../http/request-identity.ts';
 import type { McpServerView, NodeView } from '../shared/about.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import type { Context } from './context.ts';
@@ -17,6 +17,7 @@ export function adminRoutes(api: Hono, ctx: Context): void {
 
   async function accounts(request: Request): Promise<Accounts> {
     requireAdmin(await principalOf(authenticator, request), 'manage users');
+    if (request.method !== 'GET') await requireLogin(authenticator, request, 'manage users');
     return ctx.administration.accounts;
   }
 
@@ -50,6 +51,7 @@ export function adminRoutes(api: Hono, ctx: Context): void {
   // Shares the rate limit of logins: it applies to all of `/v1/auth`.
   api.post('/v1/auth/password', async (c) => {
     const { id } = await principalOf(authenticator, c.req.raw);
+    await requireLogin(authenticator, c.req.raw, 'change a password');
     const { old, new: password } = checked(NewPassword, await body(ctx, c.req.raw));
     const address = ctx.addressOf(c.req.raw);
     const login = await ctx.administration.accounts.changePassword(id, { old, password }, address);

@@ -47,6 +47,7 @@ describe('API keys', () => {
       name: 'laptop',
       role: 'user',
       dialects: ['native'],
+      administration: false,
       createdAt: expect.any(String),
       expiresAt: '2999-01-01T00:00:00.000Z',
       lastUsedAt: null,
@@ -110,6 +111,57 @@ describe('API keys', () => {
         (await asked(as(key), { method, path, body: method === 'POST' ? {} : undefined })).status,
       ]).toEqual([path, 403]);
     expect((await asked(as(key), { path: '/v1/admin/users' })).status).toBe(200);
+  });
+
+  test('of admins manage users, passwords, origins and MCP servers only with the scope administration', async () => {
+    const command = { mcpServers: { hostile: { command: 'true' } } };
+    const change = async (key: string, values: object) => {
+      const { body } = await asked(as(tokens.ada), { path: '/v1/admin/settings' });
+      return asked(as(key), {
+        method: 'PATCH',
+        path: '/v1/admin/settings',
+        body: { version: body.version, values },
+      });
+    };
+    const user = { name: 'eve', password: 'eve-password', role: 'admin' };
+    const managing = (key: string): Promise<{ status: number; body: Json }>[] => [
+      asked(as(key), { method: 'POST', path: '/v1/admin/users', body: user }),
+      asked(as(key), { method: 'PATCH', path: '/v1/admin/users/uma', body: { password: 'eve-password' } }),
+      asked(as(key), { method: 'DELETE', path: '/v1/admin/users/uma' }),
+      asked(as(key), { method: 'POST', path: '/v1/admin/users/uma/logout' }),
+      asked(as(key), {
+        method: 'POST',
+        path: '/v1/auth/password',
+        body: { old: 'ada-password', new: 'eve-password' },
+      }),
+      change(key, command),
+      change(key, { allowedOrigins: ['https://evil.example'] }),
+    ];
+    const plain = await made('ada', { expiresAt: '2999-01-01T00:00:00Z' });
+    for (const answer of managing(plain.key))
+      expect(await answer).toMatchObject({
+        status: 403,
+        body: { detail: expect.stringContaining('without the scope administration') },
+      });
+    expect((await asked(as(plain.key), { path: '/v1/admin/users' })).status).toBe(200);
+    expect((await change(plain.key, { domains: null })).status).toBe(200);
+
+    const wanted = { name: 'x', role: 'developer', administration: true };
+    const refused = await asked(as(tokens.ada), { method: 'POST', path: '/v1/keys', body: wanted });
+    expect([refused.status, refused.body.detail]).toEqual([400, expect.stringMatching(/^administration/)]);
+    const scoped = await made('ada', { administration: true });
+    const listed = await asked(as(tokens.ada), { path: '/v1/keys' });
+    expect(listed.body.keys).toContainEqual(expect.objectContaining({ id: scoped.id, administration: true }));
+    const added = await asked(as(scoped.key), {
+      method: 'POST',
+      path: '/v1/admin/users',
+      body: { ...user, role: 'user' },
+    });
+    expect(added.status).toBe(201);
+    expect((await asked(as(scoped.key), { method: 'DELETE', path: '/v1/admin/users/eve' })).status).toBe(204);
+    expect((await change(scoped.key, command)).status).toBe(200);
+    expect((await change(tokens.ada, { mcpServers: null })).status).toBe(200);
+    expect((await asked(as(scoped.key), { path: '/v1/keys' })).status).toBe(403);
   });
 
   test('never exceed their role, whatever role their owner has', async () => {

@@ -7,7 +7,7 @@ import {
   type PairingRequestView,
   type PairingView,
 } from '../../http/pairings.ts';
-import { principalOf, tokenOf } from '../../http/request-identity.ts';
+import { keyOf, principalOf, tokenOf } from '../../http/request-identity.ts';
 import { parseBody } from '../shared/json-body.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import type { Context } from './context.ts';
@@ -22,8 +22,7 @@ export function pairingRoutes(api: Hono, ctx: Context): void {
   /** An extension must not approve others, and a key limited to some dialects must not create one for all. */
   async function person(request: Request): Promise<Principal> {
     const principal = await principalOf(ctx.authenticator, request);
-    const token = tokenOf(request);
-    const isPaired = token !== null && (await ctx.authenticator.pairedOrigin(token)) !== null;
+    const isPaired = (await keyOf(ctx.authenticator, request))?.origin != null;
     if (isPaired || principal.dialects !== undefined)
       throw new Fault('forbidden', 'Only users manage paired extensions: log in.');
     return principal;
@@ -74,7 +73,8 @@ export function pairingRoutes(api: Hono, ctx: Context): void {
   api.post('/v1/pairings/answer', async (c) => {
     const caller = await person(c.req.raw);
     const { code, allow } = checked(PairingAnswer, await body(ctx, c.req.raw));
-    if (allow) return c.json(pairingView(await pairings().allow(code, caller)));
+    const key = await keyOf(ctx.authenticator, c.req.raw);
+    if (allow) return c.json(pairingView(await pairings().allow(code, caller, key)));
     await pairings().deny(code, caller);
     return c.body(null, 204);
   });
@@ -94,8 +94,9 @@ const requestView = ({ createdAt, expiresAt, ...request }: PairingRequestView) =
   expiresAt: time(expiresAt),
 });
 
-const pairingView = ({ allowedAt, lastUsedAt, ...pairing }: PairingView) => ({
+const pairingView = ({ allowedAt, expiresAt, lastUsedAt, ...pairing }: PairingView) => ({
   ...pairing,
+  expiresAt: expiresAt === null ? null : time(expiresAt),
   allowedAt: time(allowedAt),
   lastUsedAt: lastUsedAt === null ? null : time(lastUsedAt),
 });

@@ -216,6 +216,11 @@ const ApiKey = named(
     name: z.string(),
     role: Role.describe('the most that it grants; never more than its owner has'),
     dialects: z.array(z.string()).nullable().describe('the dialects it is limited to; null: all'),
+    administration: z
+      .boolean()
+      .describe(
+        'whether it may manage users, passwords, origins and MCP servers, which otherwise needs a login',
+      ),
     createdAt: z.iso.datetime(),
     expiresAt: z.iso.datetime().nullable(),
     lastUsedAt: z.iso.datetime().nullable().describe('up to a minute late'),
@@ -241,7 +246,12 @@ export const Pairing = named(
     origin: z.string().describe('the origin that may use the token'),
     owner: z.string().describe('the user that the extension acts as'),
     role: Role.describe('the most that it grants; never more than its owner has'),
+    key: z
+      .string()
+      .nullable()
+      .describe('the API key that approved it: the pairing ends with it; null if a login approved it'),
     allowedAt: z.iso.datetime(),
+    expiresAt: z.iso.datetime().nullable().describe('when that key expires'),
     lastUsedAt: z.iso.datetime().nullable().describe('up to a minute late'),
   }),
 );

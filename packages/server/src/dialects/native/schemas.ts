@@ -63,6 +63,10 @@ export const NewApiKey = z.strictObject({
   name: z.string().max(1_000),
   role: Role.optional().describe('the most that the key grants; default: the caller’s role'),
   dialects: z.array(z.string().max(100)).max(100).optional().describe('default: all'),
+  administration: z
+    .boolean()
+    .optional()
+    .describe('lets it manage users, passwords, origins and MCP servers, which otherwise needs a login'),
   expiresAt: z.iso.datetime({ offset: true }).optional().describe('default: never'),
 });
 

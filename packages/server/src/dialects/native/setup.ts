@@ -2,14 +2,14 @@
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import { type Agent, requirePermission } from '../../core/api/index.ts';
-import { principalOf } from '../../http/request-identity.ts';
+import { keyOf, principalOf, requireLogin } from '../../http/request-identity.ts';
 import type { SetupView } from '../shared/setup.ts';
 import type { Context } from './context.ts';
 import { body, checked } from './requests.ts';
 import { SetupChange, VendorQuestion } from './schemas.ts';
 
-/** In open mode the local user may change these without a login. The other settings grant access. */
-const CHANGED_BY_LOCAL = new Set([
+/** API keys may change these. The other settings grant access or run commands, and need a login. */
+const CHANGED_BY_KEYS = new Set([
   'provider',
   'model',
   'openaiKey',
@@ -21,8 +21,10 @@ const CHANGED_BY_LOCAL = new Set([
   'googleBaseUrl',
   'agents',
   'domains',
-  'mcpServers',
 ]);
+
+/** In open mode the local user may change these without a login. */
+const CHANGED_BY_LOCAL = new Set([...CHANGED_BY_KEYS, 'mcpServers']);
 
 export function setupRoutes(api: Hono, ctx: Context): void {
   const setup = () => ctx.administration.setup;
@@ -31,7 +33,7 @@ export function setupRoutes(api: Hono, ctx: Context): void {
     const principal = await principalOf(ctx.authenticator, request);
     if (principal.role !== 'admin' && !isLocal(principal))
       throw new Fault('forbidden', 'Only an admin may set up the server.');
-    if (isLocal(principal)) requireOwnOrigin(request, ctx);
+    if (isLocal(principal)) await requireConsole(request, ctx);
     return principal;
   }
 
@@ -51,6 +53,9 @@ export function setupRoutes(api: Hono, ctx: Context): void {
     const reserved = Object.keys(change.values).find((key) => !CHANGED_BY_LOCAL.has(key));
     if (principal.role !== 'admin' && reserved !== undefined)
       throw new Fault('forbidden', 'Only an admin may change this: sign in as one.');
+    const privileged = Object.keys(change.values).find((key) => !CHANGED_BY_KEYS.has(key));
+    if (privileged !== undefined)
+      await requireLogin(ctx.authenticator, c.req.raw, `change the setting ${privileged}`);
     return c.json(settingsView(await setup().change(change), principal));
   });
 
@@ -97,12 +102,16 @@ const agentView = ({ id, name, description, instructions, model, tools, starters
 
 export const isLocal = ({ id }: Principal): boolean => id === LOCAL.id;
 
-/** Pages of other origins on the same machine are callers without a token as well. */
-function requireOwnOrigin(request: Request, { originOf }: Context): void {
+/**
+ * Pages of other origins on the same machine are callers without a token as well, and extensions paired in open
+ * mode act as the same user.
+ */
+async function requireConsole(request: Request, { authenticator, originOf }: Context): Promise<void> {
   const origin = request.headers.get('origin');
   const site = request.headers.get('sec-fetch-site') ?? 'none';
   const isOwn = origin === null ? site === 'none' || site === 'same-origin' : origin === originOf(request);
-  if (!isOwn) throw new Fault('forbidden', 'Only the console of this server may set it up without a login.');
+  if (!isOwn || (await keyOf(authenticator, request)))
+    throw new Fault('forbidden', 'Only the console of this server may set it up without a login.');
 }
 
 /** Settings that only admins may change are visible only to admins. */

@@ -10,6 +10,7 @@ const keyOf = (id: string, changes: Partial<ApiKey> = {}): ApiKey => ({
   name: `key ${id}`,
   role: 'developer',
   dialects: null,
+  administration: false,
   hash: id.repeat(64).slice(0, 64),
   createdAt: 1_700_000_000_000,
   expiresAt: null,
@@ -30,7 +31,12 @@ export function apiKeysContract(implementation: Implementation): void {
   test('an added key is found unchanged, by its id only', () =>
     withStore(implementation, async (store) => {
       await store.put(userOf('ada'));
-      const key = keyOf('a', { dialects: ['one', 'two'], expiresAt: 1_800_000_000_000, role: 'admin' });
+      const key = keyOf('a', {
+        dialects: ['one', 'two'],
+        expiresAt: 1_800_000_000_000,
+        role: 'admin',
+        administration: true,
+      });
       expect(await store.apiKeys.add(key, 10)).toBe('added');
       expect(await store.apiKeys.add(keyOf('b', { dialects: [] }), 10)).toBe('added');
       expect(await store.apiKeys.find('a')).toEqual(key);

@@ -24,7 +24,9 @@ const pairingOf = (id: string, changes: Partial<Pairing> = {}): Pairing => ({
   ...extensionOf(id),
   owner: null,
   role: 'developer',
+  key: null,
   allowedAt: 1_700_000_001_000,
+  expiresAt: null,
   lastUsedAt: null,
   ...changes,
 });
@@ -93,6 +95,37 @@ export function pairingsContract(implementation: Implementation): void {
       expect(idsOf(await pairings.list('ada'))).toEqual(['a']);
       await store.remove('ada');
       expect(idsOf(await pairings.list())).toEqual(['b']);
+    }));
+
+  test('a pairing requires the API key that approved it and is removed with it', () =>
+    withStore(implementation, async (store) => {
+      const { pairings, apiKeys } = store;
+      await store.put(userOf('ada'));
+      const approved = pairingOf('a', { owner: 'ada', key: 'k', expiresAt: 1_800_000_000_000 });
+      expect(await pairings.add(approved)).toBe(false);
+      for (const id of ['k', 'other'])
+        await apiKeys.add(
+          {
+            id,
+            owner: 'ada',
+            name: id,
+            role: 'user',
+            dialects: null,
+            administration: false,
+            hash: id,
+            createdAt: 1,
+            expiresAt: 1_800_000_000_000,
+            lastUsedAt: null,
+          },
+          10,
+        );
+      expect(await pairings.add(approved)).toBe(true);
+      expect(await pairings.find('a')).toEqual(approved);
+      expect(await pairings.add(pairingOf('b', { owner: 'ada' }))).toBe(true);
+      await apiKeys.remove('other');
+      expect(idsOf(await pairings.list('ada'))).toEqual(['a', 'b']);
+      await apiKeys.remove('k');
+      expect(idsOf(await pairings.list('ada'))).toEqual(['b']);
     }));
 
   test('an origin is known while it has a pairing', () =>

@@ -1,7 +1,7 @@
 import type { ApiKey } from '../../core/ports/api-keys.ts';
 import { storable } from '../shared/text.ts';
 
-export function memoryApiKeys(hasUser: (name: string) => boolean, changed: () => void) {
+export function memoryApiKeys(hasUser: (name: string) => boolean, removed: (id: string) => void) {
   const keys = new Map<string, ApiKey>();
   const of = (owner: string) => [...keys.values()].filter((key) => key.owner === storable(owner));
 
@@ -26,7 +26,7 @@ export function memoryApiKeys(hasUser: (name: string) => boolean, changed: () =>
       const found = keys.get(storable(id));
       if (!found || (owner !== undefined && found.owner !== storable(owner))) return false;
       keys.delete(found.id);
-      changed();
+      removed(found.id);
       return true;
     },
 

@@ -4,7 +4,13 @@ import { storable } from '../shared/text.ts';
 const byTime = (time: (one: Pairing) => number) => (one: Pairing, other: Pairing) =>
   time(one) - time(other) || (one.id < other.id ? -1 : 1);
 
-export function memoryPairings(hasUser: (name: string) => boolean, changed: () => void) {
+type Others = {
+  readonly hasUser: (name: string) => boolean;
+  readonly hasKey: (id: string) => boolean;
+  readonly changed: () => void;
+};
+
+export function memoryPairings({ hasUser, hasKey, changed }: Others) {
   const requests = new Map<string, PairingRequest>();
   const pairings = new Map<string, Pairing>();
   const named = (owner: string | null) => (owner === null ? null : storable(owner));
@@ -35,6 +41,7 @@ export function memoryPairings(hasUser: (name: string) => boolean, changed: () =
     add(pairing: Pairing): boolean {
       const owner = named(pairing.owner);
       if (owner !== null && !hasUser(owner)) return false;
+      if (pairing.key !== null && !hasKey(pairing.key)) return false;
       if (pairings.has(pairing.id)) throw new Error('a pairing with this id exists');
       const { name, origin } = pairing;
       pairings.set(pairing.id, { ...pairing, owner, name: storable(name), origin: storable(origin) });
@@ -53,6 +60,11 @@ export function memoryPairings(hasUser: (name: string) => boolean, changed: () =
     removeOf(owner: string): void {
       for (const pairing of [...pairings.values()])
         if (pairing.owner === storable(owner)) pairings.delete(pairing.id);
+    },
+    /** Does not notify: the caller removes the API key in the same step. */
+    removeWith(key: string): void {
+      for (const pairing of [...pairings.values()])
+        if (pairing.key === storable(key)) pairings.delete(pairing.id);
     },
     used(times: ReadonlyMap<string, number>): void {
       for (const [id, at] of times) {

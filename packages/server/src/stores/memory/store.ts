@@ -27,8 +27,15 @@ export class MemoryDatabase {
   readonly exclusive = new ExclusiveSessions();
   readonly followers = new Followers();
   readonly users = memoryUsers(() => this.followers.notify());
-  readonly apiKeys = memoryApiKeys(this.users.has, () => this.followers.notify());
-  readonly pairings = memoryPairings(this.users.has, () => this.followers.notify());
+  readonly apiKeys = memoryApiKeys(this.users.has, (removed) => {
+    this.pairings.removeWith(removed);
+    this.followers.notify();
+  });
+  readonly pairings = memoryPairings({
+    hasUser: this.users.has,
+    hasKey: (id) => this.apiKeys.find(id) !== null,
+    changed: () => this.followers.notify(),
+  });
   readonly revoked = new Map<string, number>();
   readonly preferences = memoryPreferences();
   readonly shares = memoryShares();

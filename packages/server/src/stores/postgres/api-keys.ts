@@ -10,6 +10,7 @@ const ApiKeyRow = z.object({
   name: z.string(),
   role: Role,
   dialects: z.array(z.string()).nullable(),
+  administration: z.boolean(),
   hash: z.string(),
   createdAt: z.coerce.number(),
   expiresAt: z.coerce.number().nullable(),
@@ -17,7 +18,7 @@ const ApiKeyRow = z.object({
 });
 
 const SELECT_KEY = `
-  SELECT id, owner, name, role, dialects, hash, created_at AS "createdAt", expires_at AS "expiresAt",
+  SELECT id, owner, name, role, dialects, administration, hash, created_at AS "createdAt", expires_at AS "expiresAt",
     last_used_at AS "lastUsedAt"
   FROM api_keys`;
 
@@ -44,8 +45,9 @@ export const prepareApiKeys = (database: Database) => ({
       const [counted] = await query('SELECT count(*) AS keys FROM api_keys WHERE owner = $1', [owner]);
       if (Number(counted?.keys) >= max) return 'too_many';
       await query(
-        `INSERT INTO api_keys (id, owner, name, role, dialects, hash, created_at, expires_at, last_used_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+        `INSERT INTO api_keys (id, owner, name, role, dialects, hash, created_at, expires_at, last_used_at,
+           administration)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
         [
           storable(key.id),
           owner,
@@ -56,6 +58,7 @@ export const prepareApiKeys = (database: Database) => ({
           key.createdAt,
           key.expiresAt,
           key.lastUsedAt,
+          key.administration,
         ],
       );
       return 'added';

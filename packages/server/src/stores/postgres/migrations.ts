@@ -275,4 +275,14 @@ export const MIGRATIONS: readonly Migration[] = [
     UPDATE sessions SET indexed = 0 WHERE indexed > 0;
     `,
   },
+  {
+    oldest: 1,
+    sql: `
+    ALTER TABLE api_keys ADD COLUMN administration BOOLEAN NOT NULL DEFAULT FALSE;
+    -- the API key that approved the pairing, and its expiry
+    ALTER TABLE pairings ADD COLUMN key TEXT COLLATE "C" REFERENCES api_keys (id) ON DELETE CASCADE;
+    ALTER TABLE pairings ADD COLUMN expires_at BIGINT;
+    CREATE INDEX pairings_by_key ON pairings (key);
+    `,
+  },
 ];

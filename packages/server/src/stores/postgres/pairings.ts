@@ -16,15 +16,17 @@ const PairingRow = z.object({
   ...EXTENSION,
   owner: z.string().nullable(),
   role: Role,
+  key: z.string().nullable(),
   allowedAt: z.coerce.number(),
+  expiresAt: z.coerce.number().nullable(),
   lastUsedAt: z.coerce.number().nullable(),
 });
 
 const REQUEST = 'id, hash, origin, name, created_at AS "createdAt", code, expires_at AS "expiresAt"';
 const SELECT_REQUEST = `SELECT ${REQUEST} FROM pairing_requests`;
 const SELECT_PAIRING = `
-  SELECT id, hash, origin, name, created_at AS "createdAt", owner, role, allowed_at AS "allowedAt",
-    last_used_at AS "lastUsedAt"
+  SELECT id, hash, origin, name, created_at AS "createdAt", owner, role, key, allowed_at AS "allowedAt",
+    expires_at AS "expiresAt", last_used_at AS "lastUsedAt"
   FROM pairings`;
 
 const requestIn = ([row]: readonly unknown[]): PairingRequest | null => (row ? RequestRow.parse(row) : null);
@@ -81,11 +83,14 @@ export const preparePairings = (database: Database) => ({
   },
 
   async add(pairing: Pairing): Promise<boolean> {
-    const { id, hash, origin, name, createdAt, owner, role, allowedAt, lastUsedAt } = pairing;
+    const { id, hash, origin, name, createdAt, owner, role, key, allowedAt, expiresAt, lastUsedAt } = pairing;
     const added = await database.query(
-      `INSERT INTO pairings (id, hash, origin, name, created_at, owner, role, allowed_at, last_used_at)
-       SELECT $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::text, $7::text, $8::bigint, $9::bigint
-       WHERE $6::text IS NULL OR EXISTS (SELECT 1 FROM users WHERE users.name = $6)
+      `INSERT INTO pairings (id, hash, origin, name, created_at, owner, role, allowed_at, last_used_at, key,
+         expires_at)
+       SELECT $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::text, $7::text, $8::bigint, $9::bigint,
+         $10::text, $11::bigint
+       WHERE ($6::text IS NULL OR EXISTS (SELECT 1 FROM users WHERE users.name = $6))
+         AND ($10::text IS NULL OR EXISTS (SELECT 1 FROM api_keys WHERE api_keys.id = $10))
        RETURNING 1 AS one`,
       [
         storable(id),
@@ -97,6 +102,8 @@ export const preparePairings = (database: Database) => ({
         role,
         allowedAt,
         lastUsedAt,
+        named(key),
+        expiresAt,
       ],
     );
     return added.length > 0;

@@ -15,6 +15,7 @@ const ApiKeyRow = z.object({
     .string()
     .nullable()
     .transform((text) => Dialects.parse(text === null ? null : JSON.parse(text))),
+  administration: z.number().transform(Boolean),
   hash: z.string(),
   createdAt: z.number(),
   expiresAt: z.number().nullable(),
@@ -22,7 +23,7 @@ const ApiKeyRow = z.object({
 });
 
 const SELECT_KEY = `
-  SELECT id, owner, name, role, dialects, hash, created_at AS createdAt, expires_at AS expiresAt,
+  SELECT id, owner, name, role, dialects, administration, hash, created_at AS createdAt, expires_at AS expiresAt,
     last_used_at AS lastUsedAt
   FROM api_keys`;
 
@@ -37,8 +38,8 @@ export function prepareApiKeys(database: Database) {
     'SELECT count(*) AS keys FROM api_keys WHERE owner = ?',
   );
   const insert = database.prepare(`
-    INSERT INTO api_keys (id, owner, name, role, dialects, hash, created_at, expires_at, last_used_at)
-    VALUES ($id, $owner, $name, $role, $dialects, $hash, $createdAt, $expiresAt, $lastUsedAt)`);
+    INSERT INTO api_keys (id, owner, name, role, dialects, administration, hash, created_at, expires_at, last_used_at)
+    VALUES ($id, $owner, $name, $role, $dialects, $administration, $hash, $createdAt, $expiresAt, $lastUsedAt)`);
   const remove = database.prepare<unknown, [string]>('DELETE FROM api_keys WHERE id = ?');
   const removeOf = database.prepare<unknown, [string, string]>(
     'DELETE FROM api_keys WHERE id = ? AND owner = ?',

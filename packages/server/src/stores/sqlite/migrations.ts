@@ -286,6 +286,13 @@ export const MIGRATIONS: readonly string[] = [
   DELETE FROM messages;
   UPDATE sessions SET indexed = 0;
   `,
+  `
+  ALTER TABLE api_keys ADD COLUMN administration INTEGER NOT NULL DEFAULT 0;
+  -- the API key that approved the pairing, and its expiry
+  ALTER TABLE pairings ADD COLUMN key TEXT REFERENCES api_keys (id) ON DELETE CASCADE;
+  ALTER TABLE pairings ADD COLUMN expires_at INTEGER;
+  CREATE INDEX pairings_by_key ON pairings (key);
+  `,
 ];
 
 /** The migration that renamed the events table. */

@@ -16,14 +16,17 @@ const PairingRow = z.object({
   ...EXTENSION,
   owner: z.string().nullable(),
   role: Role,
+  key: z.string().nullable(),
   allowedAt: z.number(),
+  expiresAt: z.number().nullable(),
   lastUsedAt: z.number().nullable(),
 });
 
 const REQUEST = 'id, hash, origin, name, created_at AS createdAt, code, expires_at AS expiresAt';
 const SELECT_REQUEST = `SELECT ${REQUEST} FROM pairing_requests`;
 const SELECT_PAIRING = `
-  SELECT id, hash, origin, name, created_at AS createdAt, owner, role, allowed_at AS allowedAt, last_used_at AS lastUsedAt
+  SELECT id, hash, origin, name, created_at AS createdAt, owner, role, key, allowed_at AS allowedAt,
+    expires_at AS expiresAt, last_used_at AS lastUsedAt
   FROM pairings`;
 
 const requestIn = (row: unknown): PairingRequest | null => (row ? RequestRow.parse(row) : null);
@@ -48,9 +51,10 @@ export function preparePairings(database: Database) {
     `${SELECT_PAIRING} WHERE owner IS ? ORDER BY allowed_at, id`,
   );
   const hasUser = database.prepare<unknown, [string]>('SELECT 1 FROM users WHERE name = ?');
+  const hasKey = database.prepare<unknown, [string]>('SELECT 1 FROM api_keys WHERE id = ?');
   const insert = database.prepare(`
-    INSERT INTO pairings (id, hash, origin, name, created_at, owner, role, allowed_at, last_used_at)
-    VALUES ($id, $hash, $origin, $name, $createdAt, $owner, $role, $allowedAt, $lastUsedAt)`);
+    INSERT INTO pairings (id, hash, origin, name, created_at, owner, role, key, allowed_at, expires_at, last_used_at)
+    VALUES ($id, $hash, $origin, $name, $createdAt, $owner, $role, $key, $allowedAt, $expiresAt, $lastUsedAt)`);
   const withOrigin = database.prepare<unknown, [string]>('SELECT 1 FROM pairings WHERE origin = ? LIMIT 1');
   const remove = database.prepare<unknown, [string]>('DELETE FROM pairings WHERE id = ?');
   const removeOf = database.prepare<unknown, [string, string | null]>(
@@ -71,7 +75,9 @@ export function preparePairings(database: Database) {
   const add = database.transaction((pairing: Pairing): boolean => {
     const owner = pairing.owner === null ? null : storable(pairing.owner);
     if (owner !== null && hasUser.get(owner) === null) return false;
-    insert.run({ ...pairing, owner, name: storable(pairing.name), origin: storable(pairing.origin) });
+    const key = pairing.key === null ? null : storable(pairing.key);
+    if (key !== null && hasKey.get(key) === null) return false;
+    insert.run({ ...pairing, owner, key, name: storable(pairing.name), origin: storable(pairing.origin) });
     return true;
   });
   const used = database.transaction((times: ReadonlyMap<string, number>) => {

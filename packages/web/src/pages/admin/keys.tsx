@@ -114,7 +114,7 @@ function Made({ made, close }: { made: MadeApiKey; close: () => void }) {
 }
 
 function Row({ shown, foreign, revoke }: { shown: ApiKey; foreign: boolean; revoke: () => void }) {
-  const { id, owner, name, role, dialects, createdAt, expiresAt, lastUsedAt } = shown;
+  const { id, owner, name, role, dialects, administration, createdAt, expiresAt, lastUsedAt } = shown;
   const expired = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
   const day = (time: string) => new Date(time).toLocaleDateString();
   return (
@@ -122,6 +122,7 @@ function Row({ shown, foreign, revoke }: { shown: ApiKey; foreign: boolean; revo
       <div className="admin-what">
         <strong>{name}</strong> <Chip variant={role === 'admin' ? 'good' : 'plain'}>{role}</Chip>
         {foreign && <Chip variant="busy">{owner}</Chip>}
+        {administration && <Chip variant="bad">administration</Chip>}
         {expired && <Chip variant="bad">expired</Chip>}
         {dialects?.map((dialect) => (
           <Chip key={dialect}>{dialect}</Chip>

@@ -37,7 +37,15 @@ export function Extensions() {
               <div className="admin-what">
                 <strong>{pairing.name}</strong>
                 <p className="hint">
-                  connected {new Date(pairing.allowedAt).toLocaleDateString()} ·{' '}
+                  connected {new Date(pairing.allowedAt).toLocaleDateString()}
+                  {pairing.key !== null && (
+                    <>
+                      {' '}
+                      with the API key <code>plk_{pairing.key}…</code>
+                    </>
+                  )}
+                  {pairing.expiresAt !== null && ` until ${new Date(pairing.expiresAt).toLocaleDateString()}`}{' '}
+                  ·{' '}
                   {pairing.lastUsedAt === null
                     ? 'never used'
                     : `last used ${new Date(pairing.lastUsedAt).toLocaleString()}`}{' '}
