@@ -48,6 +48,7 @@ async function summarize(c: RequestContext, ctx: RouteContext): Promise<Response
 const REFUSALS: ReadonlySet<FaultCode> = new Set([
   'limited',
   'unauthenticated',
+  'forbidden',
   'invalid',
   'too_large',
   'too_slow',

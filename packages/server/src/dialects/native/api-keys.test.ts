@@ -180,6 +180,10 @@ describe('API keys', () => {
     expect(await statusOf('/v1/auth/me')).toBe(200);
     expect(await statusOf('/v1/server')).toBe(403);
     expect(await statusOf('/metrics')).toBe(403);
+    const summarize = { method: 'POST', path: '/api/summarize', body: { title: 'A page', content: 'Text.' } };
+    expect((await asked(as(key), summarize)).status).toBe(403);
+    const { key: extension } = await made('ada', { dialects: ['extension'] });
+    expect((await asked(as(extension), summarize)).status).toBe(200);
     const allowed = await server.connect(`/broadcast?token=${key}`);
     allowed.send({ type: 'nonsense' });
     await allowed.next('error');
