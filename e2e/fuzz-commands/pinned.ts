@@ -1,4 +1,4 @@
-/** Lines that once ran without approval and did harm: `root` is their working directory. */
+/** Lines that did harm without approval once, or would: `root` is their working directory. */
 import type { Line } from './lines.ts';
 
 const line = (script: string, workdir?: string): Line => ({
@@ -28,6 +28,16 @@ export const PINNED: readonly { readonly line: Line; readonly root: number }[] =
   { line: line('git branch --list --format -- --no-list -D main'), root: 0 },
   { line: line('git branch --format --list made'), root: 0 },
   { line: line('git diff -- -x/../../secret a.txt'), root: 0 },
+  { line: line('sort -o made a.txt'), root: 0 },
+  { line: line('sort --compress-program=../canary.sh a.txt'), root: 0 },
+  { line: line('uniq a.txt made'), root: 0 },
+  { line: line('diff -r linked plain'), root: 0 },
+  { line: line('du --files0-from=list'), root: 0 },
+  { line: line("test -v 'a[$(../canary.sh)]'"), root: 0 },
+  { line: line('git blame --contents ../secret a.txt'), root: 0 },
+  { line: line('git grep -O../canary.sh one'), root: 0 },
+  { line: line('ls 2>/dev/null >made'), root: 0 },
+  { line: line('ls 2>/dev/null\ncat linked/key'), root: 0 },
   { line: line('git log --all -p'), root: 1 },
   { line: line('git log --all -p'), root: 2 },
 ];

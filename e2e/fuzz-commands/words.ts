@@ -125,6 +125,15 @@ export const CODE: Words = [
     '<(cat ../secret)',
     '$0',
   ] as const),
+  ...[
+    '2>/dev/null',
+    '>/dev/null 2>&1',
+    '&>/dev/null',
+    '</dev/null',
+    '2>/dev/null >made',
+    '2>/dev/null/../../made',
+  ],
+  ...['>&2', '\\\n', 'x2>/dev/null', '>/dev/nullx', '&>made', '3>made', '2>/dev/null\nrm a.txt'],
   ...['#', '!', '\n', '$((1))', '2>&1', '(ls)', '>>a.txt', '\\', '"', "'"],
 ];
 
@@ -146,8 +155,6 @@ export const OTHERS: Words = [
   'cp a.txt made',
   'tee made',
   'A=b',
-  '[ -e a.txt ]',
-  'test',
   'time ls',
   'awk',
   'l?',
@@ -188,4 +195,16 @@ export const FOLDERS: Words = [
   '$HOME',
   '.git',
 ];
-export const OPERATORS: Words = [' && ', ' ; ', ' | ', ' || ', ';', '|', '&&', ' & ', '\n'];
+export const OPERATORS: Words = [
+  ' && ',
+  ' ; ',
+  ' | ',
+  ' || ',
+  ';',
+  '|',
+  '\n',
+  ' 2>/dev/null\n',
+  ' 2>&1 | ',
+  '&&',
+  ' & ',
+];

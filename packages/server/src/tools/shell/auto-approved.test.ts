@@ -93,6 +93,44 @@ const ATTACKS: [attack: string, harmless: string, shown: string][] = [
   ['cat /proc/self/cwd/linked/key', 'pwd', 'root'],
   ['cat -- -delete linked/key', 'cat -- -delete a.txt', 'found in a.txt'],
   ['which /bin/../etc/passwd', 'which cat', 'cat'],
+  ['cat linked/key 2>/dev/null', 'cat missing 2>/dev/null || echo none', 'none'],
+  ['cd linked 2>/dev/null; cat key', 'cd plain 2>/dev/null && cat a.txt', 'found in plain/a.txt'],
+  ['cd missing 2>/dev/null || cat linked/key', 'cd missing 2>/dev/null || echo none', 'none'],
+  ['cat missing 2>&1 | cat - linked/key', 'cat missing 2>&1 | cat', 'No such file'],
+  ['cat <../secret', 'cat a.txt </dev/null', 'found in a.txt'],
+  ['cd linked\ncat key', 'cd plain\ncat a.txt', 'found in plain/a.txt'],
+  ['cd linked &&\ncat key', '\ncd plain &&\n\ncat a.txt;\n', 'found in plain/a.txt'],
+  ['cat a.txt \\\n linked/key', 'cat a\\\n.txt', 'found in a.txt'],
+  ['sort linked/key', 'sort -r a.txt', 'found in a.txt'],
+  ['sort --files0-from=list', 'sort --key=1 a.txt', 'found in a.txt'],
+  ['sort --random-source=linked/key a.txt', 'sort -R a.txt', 'found in a.txt'],
+  ['uniq linked/key', 'uniq -c a.txt', '1 found in a.txt'],
+  ['cut -c1-90 linked/key', 'cut -d/ -f2 plain/a.txt', 'a.txt'],
+  ['diff linked/key a.txt', 'diff a.txt plain/a.txt', '> found in plain/a.txt'],
+  ['diff linked plain', 'diff plain plain/deep', 'Only in plain'],
+  ['diff -r linked plain', 'diff -r plain plain/deep', 'Only in plain'],
+  ['diff -rN linked options', 'diff -N plain/a.txt missing', '< found in plain/a.txt'],
+  ['diff a.txt linked/keys', 'diff plain a.txt', 'found in plain/a.txt'],
+  ['cmp a.txt linked/key', 'cmp a.txt plain/a.txt', 'differ'],
+  ['stat -c %s linked/key', 'stat -c %s a.txt', '15'],
+  ['stat linked/keys', 'stat plain/inside', 'plain/inside'],
+  ['du -a linked/keys/', 'du -a plain', 'plain/deep/b.txt'],
+  ['du -aL linked', 'du -a linked', 'linked/c.txt'],
+  ['du -aD linked/keys', 'du -sh linked', 'linked'],
+  ['du --files0-from=list', 'du -d 0 .', '.'],
+  ['test -f linked/key && echo yes', 'test -f a.txt && echo yes', 'yes'],
+  ['[ -d linked/keys ] && echo yes', '[ -d plain/inside ] && echo yes', 'yes'],
+  ['[ a.txt -ot linked/key ] || echo no', '[ a = a ] && echo yes', 'yes'],
+  ['test -e ../secret || echo no', 'test -e missing || echo no', 'no'],
+  ['realpath linked/keys', 'realpath plain/inside', 'plain/deep'],
+  ['readlink -f linked/key', 'readlink plain/inside', 'deep'],
+  ['sha256sum linked/key', 'sha256sum a.txt', 'a.txt'],
+  ['sha256sum -c list', 'md5sum a.txt', 'a.txt'],
+  ['tac linked/key', 'tac a.txt | rev | rev', 'found in a.txt'],
+  ['paste a.txt linked/key', 'paste a.txt a.txt', 'found in a.txt\tfound in a.txt'],
+  ['comm a.txt linked/key', 'comm a.txt a.txt', 'found in a.txt'],
+  ['od -c linked/key', 'od -c a.txt | tr -d " "', 'foundina.txt'],
+  ['command -v ../secret', 'command -v cat', 'cat'],
 ];
 
 for (const sandbox of found ? [null, found] : [null]) {
@@ -168,6 +206,8 @@ for (const sandbox of found ? [null, found] : [null]) {
     await link(config, join(place.root, 'src/twin'));
     const reads = ['cat src/twin', 'cat src/*', 'head -1 src/twin', 'grep key src/twin', 'rg key src/twin'];
     for (const script of [...reads, 'sed -n 1p src/twin', ...searches])
+      expect([script, await run(script)]).toEqual([script, null]);
+    for (const script of ['sort src/twin', 'diff src/twin a.txt', 'diff -r src .', 'git grep key'])
       expect([script, await run(script)]).toEqual([script, null]);
     expect(await run('cat src/b.txt && grep b src/b.txt && ls src')).toBe('b\nb\nb.txt\ntwin\n');
   });

@@ -96,9 +96,9 @@ class ScriptCheck {
       // Unreachable steps are checked as well: what is shown as safe should be safe.
       const folders = reached.size > 0 ? reached : entered(at, ';');
       const only = pipeline.length === 1 ? pipeline[0] : undefined;
-      const moved = only && isCd(only) ? this.changed(only, folders) : null;
-      if (only && isCd(only) && !moved) return null;
-      const rendered = moved ? moved.text : await this.pipeline(pipeline, folders);
+      const moved = only && isCd(only.words) ? this.changed(only.words, folders) : null;
+      if (only && isCd(only.words) && !moved) return null;
+      const rendered = only && moved ? redirected(moved.text, only) : await this.pipeline(pipeline, folders);
       if (rendered === null) return null;
       text += text === '' ? rendered : ` ${operator} ${rendered}`;
       const after = moved ?? { succeeded: reached, failed: reached };
@@ -108,15 +108,13 @@ class ScriptCheck {
   }
 
   /** Each part of a pipeline runs in its own shell, so that `cd` there does not affect the others. */
-  async pipeline(
-    commands: readonly (readonly Word[])[],
-    folders: ReadonlySet<string>,
-  ): Promise<string | null> {
+  async pipeline(commands: readonly Step[], folders: ReadonlySet<string>): Promise<string | null> {
     const parts: string[] = [];
-    for (const words of commands) {
+    for (const step of commands) {
+      const { words } = step;
       const part = isCd(words) ? this.changed(words, folders)?.text : await this.part(words, folders);
       if (part === undefined || part === null) return null;
-      parts.push(part);
+      parts.push(redirected(part, step));
     }
     return parts.join(' | ');
   }
@@ -180,14 +178,16 @@ const isCd = ([program]: readonly Word[]): boolean => program?.text === 'cd' && 
 const sameWords = (one: readonly string[], other: readonly string[]): boolean =>
   one.length === other.length && one.every((word, index) => word === other[index]);
 
-type Pipeline = { readonly operator: Step['operator']; readonly pipeline: (readonly Word[])[] };
+const redirected = (text: string, { redirections }: Step): string => [text, ...redirections].join(' ');
+
+type Pipeline = { readonly operator: Step['operator']; readonly pipeline: Step[] };
 
 function pipelinesOf(steps: readonly Step[]): Pipeline[] {
   const pipelines: Pipeline[] = [];
-  for (const { operator, words } of steps) {
+  for (const step of steps) {
     const last = pipelines.at(-1);
-    if (operator === '|' && last) last.pipeline.push(words);
-    else pipelines.push({ operator, pipeline: [words] });
+    if (step.operator === '|' && last) last.pipeline.push(step);
+    else pipelines.push({ operator: step.operator, pipeline: [step] });
   }
   return pipelines;
 }

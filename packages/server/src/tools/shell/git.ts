@@ -55,6 +55,50 @@ const BRANCH = new RegExp(
 /** With one of these, the following words are patterns or commits, not a new branch. */
 const LISTING_MODES = /^--(list|contains|no-contains|merged|no-merged|points-at)(=.*)?$/;
 
+/** Other listing options than those of `branch`; `git tag NAME` creates one. */
+const TAG = new RegExp(
+  `^(-l|-n\\d*|--(${names('list no-column ignore-case color(=.*)? column(=.*)?')}|(${BRANCH_VALUES})(=.*)?))$`,
+);
+
+/** Excluded because they print our own folder: `--git-dir` and similar. */
+const REV_PARSE = new RegExp(
+  `^(-q|--(${names(`
+    quiet verify short(=\\d+)? abbrev-ref(=\\w+)? symbolic symbolic-full-name all branches(=.*)? tags(=.*)?
+    remotes(=.*)? show-toplevel show-prefix show-cdup is-inside-work-tree is-bare-repository is-shallow-repository
+    show-object-format revs-only no-revs
+  `)}))$`,
+);
+
+/** Excluded because they read a list of patterns or enter submodules: -X, --exclude-from, --recurse-submodules. */
+const LS_FILES = new RegExp(
+  `^(-[cdoisumkztv]+|--(${names(`
+    cached deleted others ignored stage unmerged modified killed directory no-empty-directory exclude-standard
+    exclude=.* error-unmatch full-name abbrev(=\\d+)? eol deduplicate format=.*
+  `)}))$`,
+);
+
+/** Excluded because they read another file: --contents, -S, --ignore-revs-file. */
+const BLAME = new RegExp(
+  `^(-[bcefklnpstw]+|-L.*|-[MC]\\d*|--(${names(`
+    root show-stats porcelain line-porcelain incremental show-name show-number show-email first-parent minimal
+    color-lines color-by-age abbrev=\\d+ date(=.*)? since(=.*)? ignore-rev=.*
+  `)}))$`,
+);
+
+/** Files of the index only. Excluded: options that run a pager (-O), read other files or enter submodules. */
+const GREP = new RegExp(
+  `^(-[nilLwvcEFGPhHaIWopqz]+|-[ABC]?\\d+|--(${names(`
+    line-number column ignore-case invert-match word-regexp text files-with-matches name-only files-without-match
+    count only-matching quiet null full-name show-function function-context heading break color(=\\w+)? no-color
+    extended-regexp basic-regexp fixed-strings perl-regexp cached all-match and or not max-depth=\\d+
+  `)}))$`,
+);
+
+const LS_TREE = /^(-[drtlz]+|--(name-only|name-status|object-only|full-name|full-tree|long|abbrev(=\d+)?))$/;
+const DESCRIBE =
+  /^--(all|tags|contains|always|long|first-parent|exact-match|dirty(=.*)?|abbrev=\d+|candidates=\d+|match=.*|exclude=.*)$/;
+const SHORTLOG = /^(-[sne]+|--(summary|numbered|email|all|merges|no-merges|since=.*|until=.*|group=\w+))$/;
+
 /** Disables programs that a repository's files may request, and ignores submodules. */
 const READS_HISTORY = ['--no-ext-diff', '--no-textconv', '--ignore-submodules=all'];
 const SUBCOMMANDS: Record<string, { readonly options: RegExp; readonly added: readonly string[] }> = {
@@ -63,7 +107,20 @@ const SUBCOMMANDS: Record<string, { readonly options: RegExp; readonly added: re
   diff: { options: HISTORY, added: READS_HISTORY },
   show: { options: HISTORY, added: READS_HISTORY },
   branch: { options: BRANCH, added: [] },
+  tag: { options: TAG, added: [] },
+  'rev-parse': { options: REV_PARSE, added: [] },
+  'rev-list': { options: new RegExp(`${HISTORY.source}|^--count$`), added: [] },
+  'merge-base': { options: /^(-a|--(all|is-ancestor|octopus|independent|fork-point))$/, added: [] },
+  'ls-files': { options: LS_FILES, added: [] },
+  'ls-tree': { options: LS_TREE, added: [] },
+  'cat-file': { options: /^-[tpse]$/, added: [] },
+  blame: { options: BLAME, added: ['--no-textconv'] },
+  grep: { options: GREP, added: ['--no-textconv'] },
+  describe: { options: DESCRIBE, added: [] },
+  shortlog: { options: SHORTLOG, added: [] },
 };
+/** By default they create, move or delete. */
+const LISTING = new Set(['branch', 'tag']);
 
 /** An option before the subcommand can redirect everything, so only one is allowed. */
 export const gitRule: Rule = async (words, place) => {
@@ -94,8 +151,9 @@ function onlyReads(subcommand: string, words: readonly string[], known: RegExp):
   const options = before.filter(isDashed);
   if (!options.every((option) => known.test(option))) return false;
   if (words.some((word, at) => NEEDS_VALUE.test(word) && isDashed(words[at + 1] ?? ''))) return false;
-  if (subcommand !== 'branch') return true;
-  return options.length === words.length || options.some((option) => LISTING_MODES.test(option));
+  if (!LISTING.has(subcommand)) return true;
+  const lists = (option: string) => LISTING_MODES.test(option) || (subcommand === 'tag' && option === '-l');
+  return options.length === words.length || options.some(lists);
 }
 
 /** Whether the folder belongs to another repository than the root. */

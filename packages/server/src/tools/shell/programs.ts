@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { contains } from '../paths.ts';
 import { findRule } from './find.ts';
 import { gitRule } from './git.ts';
-import { linksStayInside } from './links.ts';
+import { linksStayInside, type Scope } from './links.ts';
 import { type ParsedWords, type ProgramOptions, parseWords } from './program-options.ts';
 import { allOpen, type CommandScope, foldersOf, mayMeetSecrets, noneOutside, type Rule } from './rule.ts';
 
@@ -13,7 +13,8 @@ const anything: Rule = async (words) => words;
 type Operands = { readonly files: readonly string[]; readonly others: readonly string[] };
 
 function filesAreOpen(read: ParsedWords, { files, others }: Operands, place: CommandScope): boolean {
-  const values = read.values.map(({ value }) => value);
+  // As in `cut -d/`: one character is a separator, not a path.
+  const values = read.values.map(({ value }) => value).filter((value) => value.length > 1);
   return allOpen([...files, ...read.files], place) && noneOutside([...others, ...values], place);
 }
 
@@ -115,10 +116,113 @@ async function grepStaysInside(read: ParsedWords, { cwd, scope }: CommandScope):
   const recurses = follows || has(read, 'r', 'recursive', 'd', 'directories');
   if (!recurses) return true;
   const folders = foldersOf(read.operands, cwd);
-  if (folders.length > 0 && mayMeetSecrets(scope)) return false;
-  if (folders.some((folder) => scope.hide.some((hidden) => contains(folder, hidden)))) return false;
-  return !follows || linksStayInside(folders, scope);
+  return showsNothingHidden(folders, scope) && (!follows || linksStayInside(folders, scope));
 }
+
+/** For programs that read the files of a folder. */
+function showsNothingHidden(folders: readonly string[], scope: Scope): boolean {
+  if (folders.length > 0 && mayMeetSecrets(scope)) return false;
+  return !folders.some((folder) => scope.hide.some((hidden) => contains(folder, hidden)));
+}
+
+/** Excluded because it runs a program: -l, --paginate. */
+const diff: ProgramOptions = {
+  flags: 'qsabBdeEinNpPrtTuwyZ',
+  valued: 'CFILUWx',
+  files: 'X',
+  counts: true,
+  long: [
+    ...['brief', 'report-identical-files', 'text', 'ignore-space-change', 'ignore-blank-lines', 'minimal'],
+    ...['ignore-case', 'new-file', 'show-c-function', 'recursive', 'expand-tabs', 'initial-tab', 'unified'],
+    ...['context', 'ignore-all-space', 'ignore-trailing-space', 'side-by-side', 'left-column', 'color'],
+    ...[
+      'suppress-common-lines',
+      'normal',
+      'ed',
+      'rcs',
+      'no-dereference',
+      'strip-trailing-cr',
+      'ignore-tab-expansion',
+    ],
+  ],
+  longValued: ['label', 'exclude', 'ignore-matching-lines', 'show-function-line', 'width', 'tabsize'],
+  longFiles: ['exclude-from'],
+};
+
+/** Folders are compared file by file, and links among them are followed. */
+async function diffStaysInside(read: ParsedWords, { cwd, scope }: CommandScope): Promise<boolean> {
+  if (read.operands.length === 0) return true;
+  const folders = foldersOf(read.operands, cwd);
+  const depth = has(read, 'r', 'recursive') ? undefined : 1;
+  return showsNothingHidden(folders, scope) && linksStayInside(folders, scope, depth);
+}
+
+/** Excluded because they write or run: -o, -T, --compress-program; because it reads a list of files: --files0-from. */
+const sort: ProgramOptions = {
+  flags: 'bcCdfghimMnRrsuVz',
+  valued: 'kt',
+  long: [
+    ...[
+      'ignore-leading-blanks',
+      'dictionary-order',
+      'ignore-case',
+      'general-numeric-sort',
+      'ignore-nonprinting',
+    ],
+    ...[
+      'month-sort',
+      'human-numeric-sort',
+      'numeric-sort',
+      'random-sort',
+      'reverse',
+      'version-sort',
+      'check',
+    ],
+    ...['merge', 'stable', 'unique', 'zero-terminated'],
+  ],
+  longValued: ['key', 'field-separator', 'sort'],
+};
+
+/** Excluded because they follow links or read a list of files: -L, -D, -H, --files0-from. */
+const du: ProgramOptions = {
+  flags: '0abchklmPsSx',
+  valued: 'Bdt',
+  files: 'X',
+  long: [
+    ...['null', 'all', 'apparent-size', 'bytes', 'total', 'human-readable', 'inodes', 'count-links', 'si'],
+    ...['no-dereference', 'separate-dirs', 'summarize', 'one-file-system', 'time'],
+  ],
+  longValued: ['block-size', 'max-depth', 'threshold', 'exclude', 'time-style'],
+  longFiles: ['exclude-from'],
+};
+
+const ASKS_ABOUT_FILE = /^-[bcdefgGhkLNOprsSuwx]$/;
+const COMPARES_FILES = /^-(nt|ot|ef)$/;
+const COMPARES_NUMBERS = /^-(eq|ne|lt|le|gt|ge)$/;
+
+/** One condition. In bash, other operators (`-v`) execute what a variable's index contains. */
+const condition: Rule = async (words, place) => {
+  const [left = '', operator = '', right = '', ...more] = words[0] === '!' ? words.slice(1) : words;
+  const count = words.length - (words[0] === '!' ? 1 : 0);
+  const holds = () => {
+    if (more.length > 0) return false;
+    if (count === 2)
+      return /^-[nz]$/.test(left) || (ASKS_ABOUT_FILE.test(left) && allOpen([operator], place));
+    if (count !== 3) return false;
+    if (COMPARES_FILES.test(operator)) return allOpen([left, right], place);
+    if (COMPARES_NUMBERS.test(operator)) return [left, right].every((value) => /^-?\d+$/.test(value));
+    return /^(==?|!=)$/.test(operator);
+  };
+  return holds() ? words : null;
+};
+
+const bracketed: Rule = async (words, place) =>
+  words.at(-1) === ']' && (await condition(words.slice(0, -1), place)) ? words : null;
+
+/** With a second operand, it would write a file. */
+const atMostOne = ({ operands }: ParsedWords): boolean => operands.length <= 1;
+
+const checksum = reader({ flags: 'bt', long: ['binary', 'text', 'tag'] });
 
 /** Excluded because they run a program: --pre, --hostname-bin, -z. */
 const ripgrep: ProgramOptions = {
@@ -205,9 +309,82 @@ const sed: Rule = async (words, place) => {
   return files.every((file) => !file.startsWith('-')) && allOpen(files, place) ? words : null;
 };
 
+const lookUp = reader({});
+
 export const KNOWN_SAFE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['true', anything],
+  ['false', anything],
   ['echo', anything],
+  ['basename', anything],
+  ['dirname', anything],
+  ['test', condition],
+  ['[', bracketed],
+  // Without -v it would run its operands.
+  [
+    'command',
+    async (words, place) => (words[0] === '-v' ? (await lookUp(words.slice(1), place)) && words : null),
+  ],
+  // Another operand sets the clock.
+  ['date', async (words) => (words.every((word) => /^(\+.*|-u|-R|-I\w*|--utc)$/s.test(word)) ? words : null)],
+  ['whoami', reader({})],
+  ['uname', reader({ flags: 'asnrvmpio' })],
+  ['nproc', reader({ long: ['all'] })],
+  ['realpath', reader({ flags: 'emqsz', longFiles: ['relative-to', 'relative-base'] })],
+  ['readlink', reader({ flags: 'efmnz', long: ['canonicalize'] })],
+  ['sort', reader(sort)],
+  [
+    'uniq',
+    reader(
+      {
+        flags: 'cdDiuz',
+        valued: 'fsw',
+        long: ['count', 'repeated', 'all-repeated', 'group', 'ignore-case', 'unique', 'zero-terminated'],
+        longValued: ['skip-fields', 'skip-chars', 'check-chars'],
+      },
+      atMostOne,
+    ),
+  ],
+  [
+    'cut',
+    reader({
+      flags: 'nsz',
+      valued: 'bcdf',
+      long: ['complement', 'only-delimited', 'zero-terminated'],
+      longValued: ['bytes', 'characters', 'delimiter', 'fields', 'output-delimiter'],
+    }),
+  ],
+  [
+    'tr',
+    reader(
+      { flags: 'cCdst', long: ['complement', 'delete', 'squeeze-repeats', 'truncate-set1'] },
+      () => true,
+      () => ({ files: [], others: [] }),
+    ),
+  ],
+  ['tac', reader({ flags: 'b', valued: 's' })],
+  ['rev', reader({})],
+  ['comm', reader({ flags: '123z', long: ['check-order', 'nocheck-order', 'total'] })],
+  ['paste', reader({ flags: 'sz', valued: 'd', long: ['serial'], longValued: ['delimiters'] })],
+  ['column', reader({ flags: 'tx', valued: 'sco' })],
+  ['od', reader({ flags: 'abcdfilosxv', valued: 'AjNt' })],
+  ['diff', reader(diff, diffStaysInside)],
+  ['cmp', reader({ flags: 'bls', valued: 'in', long: ['print-bytes', 'verbose', 'quiet', 'silent'] })],
+  // Excluded because they read a list of files: -c, --check.
+  ['md5sum', checksum],
+  ['sha1sum', checksum],
+  ['sha256sum', checksum],
+  [
+    'stat',
+    reader({
+      flags: 'fLt',
+      valued: 'c',
+      long: ['dereference', 'file-system', 'terse'],
+      longValued: ['format', 'printf'],
+    }),
+  ],
+  ['du', reader(du)],
+  // Excluded because they run a program, read a list of files or write: -z, -f, -C.
+  ['file', reader({ flags: 'bhiL', long: ['brief', 'mime', 'mime-type', 'mime-encoding', 'dereference'] })],
   ['pwd', reader({ flags: 'LP' })],
   ['which', reader({ flags: 'as' })],
   [

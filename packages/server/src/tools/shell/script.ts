@@ -26,33 +26,76 @@ const OPERATORS = ['&&', '||', '|', ';'] as const;
 export type Operator = (typeof OPERATORS)[number];
 
 /** A simple command, and the operator before it; the first has `;`. */
-export type Step = { readonly operator: Operator; readonly words: readonly Word[] };
+export type Step = {
+  readonly operator: Operator;
+  readonly words: readonly Word[];
+  /** to nothing or to the other output, in a form that every shell reads alike */
+  readonly redirections: readonly string[];
+};
+
+/**
+ * To and from /dev/null, and to the other output. Only as a word of its own: in `a2>x`, the digit belongs to the word before.
+ */
+const REDIRECTION =
+  /(?:(?<both>&>>?)[ \t]*\/dev\/null|(?<one>[12]?>)>?[ \t]*\/dev\/null|(?<copy>[12]?>&[12])|<[ \t]*\/dev\/null)(?=$|[ \t\n;|]|&&)/y;
+
+function redirectionAt(script: string, at: number): { text: string; end: number } | null {
+  REDIRECTION.lastIndex = at;
+  const groups = REDIRECTION.exec(script)?.groups;
+  if (!groups) return null;
+  const { both, one, copy } = groups;
+  const end = REDIRECTION.lastIndex;
+  // To `sh`, the bash operator &> is a command in the background.
+  if (both) return { text: '>/dev/null 2>&1', end };
+  return { text: copy ?? `${one ?? '<'}/dev/null`, end };
+}
 
 /** Unquoted, each of these makes a script more than a sequence of commands. */
-const REFUSED = new Set('<>&$`(){}!#\n\r');
+const REFUSED = new Set('<>&$`(){}!#\r');
 const GLOBS = new Set('*?[');
 
 /**
- * The commands of a script that is only words, quotes and the operators && || | ; or null. Redirection, substitution,
- * expansion of variables and braces, grouping, background, negation, comments and newlines all return null: what cannot be
- * parsed with certainty needs approval.
+ * The commands of a script that is only words, quotes, the operators && || | ; newlines and redirections to nothing, or
+ * null. Other redirections, substitution, expansion of variables and braces, grouping, background, negation and comments all
+ * return null: what cannot be parsed with certainty needs approval.
  */
 export function parseSteps(script: string): Step[] | null {
   const steps: Step[] = [];
   let words: Word[] = [];
+  let redirections: string[] = [];
   let joined: Operator = ';';
   let at = 0;
+  /** False if there is no command to end. */
+  const endStep = (next: Operator): boolean => {
+    if (words.length === 0) return false;
+    steps.push({ operator: joined, words, redirections });
+    [words, redirections, joined] = [[], [], next];
+    return true;
+  };
   while (at < script.length) {
     if (script[at] === ' ' || script[at] === '\t') {
       at++;
       continue;
     }
+    if (script.startsWith('\\\n', at)) {
+      at += 2;
+      continue;
+    }
+    if (script[at] === '\n') {
+      // Empty lines mean nothing, also after an operator.
+      if (!endStep(';') && redirections.length > 0) return null;
+      at++;
+      continue;
+    }
+    const redirection = redirectionAt(script, at);
+    if (redirection) {
+      redirections.push(redirection.text);
+      at = redirection.end;
+      continue;
+    }
     const operator = OPERATORS.find((candidate) => script.startsWith(candidate, at));
     if (operator) {
-      if (words.length === 0) return null;
-      steps.push({ operator: joined, words });
-      words = [];
-      joined = operator;
+      if (!endStep(operator)) return null;
       at += operator.length;
       continue;
     }
@@ -61,8 +104,9 @@ export function parseSteps(script: string): Step[] | null {
     words.push(read.word);
     at = read.end;
   }
-  if (words.length === 0) return null;
-  return [...steps, { operator: joined, words }];
+  // A script may end with a semicolon or a newline, but not with another operator.
+  if (!endStep(';') && (redirections.length > 0 || joined !== ';')) return null;
+  return steps.length > 0 ? steps : null;
 }
 
 /** The commands alone. */
@@ -78,8 +122,12 @@ function readWord(script: string, start: number): { word: Word; end: number } | 
   let at = start;
   while (at < script.length) {
     const character = script.charAt(at);
-    if (character === ' ' || character === '\t' || character === '|' || character === ';') break;
+    if (' \t\n|;'.includes(character)) break;
     if (script.startsWith('&&', at)) break;
+    if (script.startsWith('\\\n', at)) {
+      at += 2;
+      continue;
+    }
     if (REFUSED.has(character) || isControl(character)) return null;
     if (character === "'" || character === '"') {
       const quoted = character === "'" ? singleQuoted(script, at) : doubleQuoted(script, at);
@@ -104,6 +152,8 @@ function readWord(script: string, start: number): { word: Word; end: number } | 
       at++;
     }
   }
+  // The program `[`: a lone bracket is no pattern.
+  if (pattern === '[') return { word: plainWord('['), end: at };
   return { word: { text, glob, wild, pattern, tilde }, end: at };
 }
 

@@ -35,6 +35,16 @@ for (const sandbox of found ? [null, found] : [null]) {
         expect(await output(place, 'git show HEAD:a.txt')).toContain('one');
         expect(await output(place, 'git log -L1,1:a.txt')).toContain('first');
         expect(await output(place, 'git branch -vv')).toContain('* main');
+        expect(await output(place, 'git rev-parse --abbrev-ref HEAD 2>/dev/null')).toBe('main\n');
+        expect(await output(place, 'git ls-files -m')).toBe('a.txt\n');
+        expect(await output(place, 'git ls-files -o --exclude-standard')).toContain('.gitattributes');
+        expect(await output(place, 'git blame a.txt')).toContain('Not Committed Yet');
+        expect(await output(place, 'git blame HEAD -- a.txt')).toContain(') one');
+        expect(await output(place, 'git grep -n two')).toBe('a.txt:1:two\n');
+        expect(await output(place, 'git grep one HEAD')).toContain('HEAD:a.txt:one');
+        expect(await output(place, 'git describe --always --dirty')).toContain('-dirty');
+        expect(await output(place, 'git cat-file -p HEAD:a.txt; git rev-list --count HEAD')).toBe('one\n1\n');
+        expect(await output(place, 'git ls-tree HEAD; git shortlog -sn HEAD; git tag')).toContain('a.txt');
         expect(await autoApprovedOutput(place, { command: ['git', 'diff', 'HEAD'] }, options)).toContain(
           '+two',
         );
@@ -176,6 +186,12 @@ for (const sandbox of found ? [null, found] : [null]) {
       ['git show --textconv HEAD:a.txt'],
       ['git diff ../root/../secret a.txt'],
       ['git -C . status'],
+      ['git blame --contents .gitattributes a.txt'],
+      ['git blame --ignore-revs-file=a.txt a.txt'],
+      ['git ls-files --recurse-submodules'],
+      ['git grep -O two'],
+      ['git grep --no-index two'],
+      ['git tag made'],
     ])('asks for %s', async (script) => {
       await using place = await toolFixture();
       await repositoryIn(place.root);
