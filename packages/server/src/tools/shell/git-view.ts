@@ -13,6 +13,8 @@ import { indexStaysInside } from './git-index.ts';
 import { linksStayInside, type Scope } from './links.ts';
 
 const HEAD = /^(ref: refs\/[^\s\0]+|[0-9a-f]{40})\n?$/;
+/** A `commondir` that redirects nothing; see `sandbox.ts`. */
+export const SAME_FOLDER = '.\n';
 const MAX_BYTES = 1_000_000;
 const MAX_INDEX_BYTES = 64_000_000;
 /** Rewritten or left out: they name programs, other folders, or belong to other commands. */
@@ -30,7 +32,8 @@ export async function repositoryIsPlain(scope: Scope): Promise<boolean> {
   const isFolder = (path: string) =>
     lstatSync(join(git, path), { throwIfNoEntry: false })?.isDirectory() ?? false;
   if (!isFolder('.') || !isFolder('objects') || !isFolder('refs')) return false;
-  if (await entryOf(join(git, 'commondir'))) return false;
+  const redirect = join(git, 'commondir');
+  if ((await entryOf(redirect)) && (await textOf(redirect)) !== SAME_FOLDER) return false;
   if (await entryOf(join(git, 'objects/info/alternates'))) return false;
   if (!HEAD.test((await textOf(join(git, 'HEAD'))) ?? '')) return false;
   // The stored format differs, and git would need an option for it.

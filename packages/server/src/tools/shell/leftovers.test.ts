@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { chmod, readdir, rename, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { until } from '../../testing/until.ts';
 import { contextIn, type ToolFixture, toolFixture, use } from '../testing.ts';
 import { parseConfig, writeConfig } from './git-config.ts';
 import { watchLeftovers } from './leftovers.ts';
@@ -31,7 +32,7 @@ function git(cwd: string, ...args: string[]): string {
   return `${stdout}${stderr}`;
 }
 
-describe.skipIf(skipped)('after an unapproved command', () => {
+describe.skipIf(skipped)('after a command', () => {
   /** Leaves a program that writes a file where git runs it. */
   async function withCanary() {
     const place = await toolFixture();
@@ -154,12 +155,53 @@ describe.skipIf(skipped)('after an unapproved command', () => {
     expect(shell("test -d $'caf\\xe9'/.git").exitCode).toBe(0);
   });
 
-  test('the same runs for an approved command', async () => {
+  test('the same holds for an approved command, in a fresh and in a nested repository', async () => {
     const { place, evil, wasRun } = await withCanary();
     await using _ = place;
-    await run(place, `git init -q && git config core.fsmonitor ${evil}`, true);
+    for (const folder of ['.', 'nested'])
+      expect(
+        await run(place, `git init -q ${folder} && cd ${folder} && git config core.fsmonitor ${evil}`, true),
+      ).toContain('made harmless');
     git(place.root, 'status');
-    expect(wasRun()).toBe(true);
+    git(join(place.root, 'nested'), 'status');
+    expect(wasRun()).toBe(false);
+  });
+
+  test('what an approved git config writes stays, at the root and in a nested repository', async () => {
+    await using place = await toolFixture();
+    git(place.root, 'init', '-q');
+    git(place.root, 'init', '-q', 'lib');
+    const tool = shell('shell', { sandbox, hide: [] });
+    for (const workdir of ['.', 'lib']) {
+      const input = { command: ['git', 'config', 'core.pager', 'less -F'], workdir };
+      await use(tool, input, contextIn(place.root, { permission: 'approved' }));
+      expect(git(join(place.root, workdir), 'config', 'core.pager')).toBe('less -F\n');
+    }
+  });
+
+  test('while commands run, commondir leads to its own folder, and git works inside and outside', async () => {
+    const { place, evil, wasRun } = await withCanary();
+    await using _ = place;
+    git(place.root, 'init', '-q');
+    git(place.root, 'commit', '-q', '--allow-empty', '-m', 'one');
+    const wait = (name: string) => `touch ${name}.begun; while [ ! -e ${name}.end ]; do sleep 0.05; done`;
+    const plant = `mkdir common; cp -r .git/objects .git/refs common/; ${configured('common', evil)}; rm -f .git/commondir; echo ../common > .git/commondir; echo ../common > new; mv -f new .git/commondir`;
+    const first = run(place, wait('a'), true);
+    await until(() => existsSync(join(place.root, 'a.begun')));
+    const second = run(place, `${wait('b')}; ${plant}; git log --oneline; ${wait('c')}`, true);
+    await until(() => existsSync(join(place.root, 'b.begun')));
+    await place.write('a.end', '');
+    await first;
+    await place.write('b.end', '');
+    await until(() => existsSync(join(place.root, 'c.begun')));
+    expect(git(place.root, 'status')).toContain('nothing added to commit');
+    const judged = shell('shell', { sandbox, hide: [] });
+    const look = judged.input.parse({ command: ['git', 'status'] });
+    expect(await judged.approval(look, { root: place.root })).toBeNull();
+    await place.write('c.end', '');
+    expect(await second).toContain(' one\n');
+    expect(wasRun()).toBe(false);
+    expect(existsSync(join(place.root, '.git/commondir'))).toBe(false);
   });
 
   test('a plain new repository is left unchanged and works', async () => {

@@ -1,5 +1,5 @@
 /**
- * Neutralizes files that a command without approval leaves to be run outside the sandbox: git runs programs
+ * Neutralizes files that a command leaves to be run outside the sandbox: git runs programs
  * named in the configuration and hooks of a repository, and a later server those named in a data folder.
  * Reasons: docs/decisions/0010.
  */

@@ -1,11 +1,12 @@
 /** Sandboxes a command with bubblewrap, if it works on this machine. */
-import { existsSync } from 'node:fs';
+import { existsSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { isReadOnly } from '../confined-path.ts';
 import type { Guard } from '../guard.ts';
 import { contains, errorCode, exists } from '../paths.ts';
+import { SAME_FOLDER } from './git-view.ts';
 import { homeMounts } from './home.ts';
 
 /** The command's view: hidden paths are empty, read-only ones unchanged. */
@@ -139,18 +140,47 @@ async function gitMounts(
   const config = join(git, 'config');
   const redirect = join(git, 'commondir');
   await mkdir(hooks, { recursive: true });
-  const redirected = await exists(redirect);
+  const release = holdRedirection(redirect);
   return {
     // As a separate mount, .git cannot be moved away and replaced.
     mounts: [
-      ...['--bind', git, git, '--ro-bind', hooks, hooks],
+      ...['--bind', git, git, '--ro-bind', hooks, hooks, '--ro-bind-try', redirect, redirect],
       // Git replaces the file, which nothing can do while it is a mount.
       ...(writesSettings ? [] : ['--ro-bind-try', config, config]),
     ],
-    // A file with this name redirects git to hooks and config elsewhere; it cannot be mounted over before it exists.
-    finish: async () => {
-      if (!redirected) await rm(redirect, { recursive: true, force: true });
-    },
+    finish: async () => release(),
+  };
+}
+
+/** Commands that need our file, by its path. */
+const held = new Map<string, number>();
+
+/**
+ * `.git/commondir` redirects git to hooks and configuration elsewhere, and only a file that exists can be mounted read-only.
+ * So there is one that leads to the same folder while commands run. Without awaits, so that no other command intervenes.
+ */
+function holdRedirection(path: string): () => void {
+  const ours = () => held.has(path) || readFileSync(path, 'utf8') === SAME_FOLDER;
+  try {
+    if (!lstatSync(path, { throwIfNoEntry: false })) {
+      // Complete from the start: git refuses an empty file.
+      const made = `${path}.${crypto.randomUUID().slice(0, 8)}`;
+      writeFileSync(made, SAME_FOLDER);
+      renameSync(made, path);
+    } else if (!lstatSync(path).isFile() || !ours()) return () => undefined;
+  } catch (thrown) {
+    // Where the server may not write, its commands may not either.
+    if (['EACCES', 'EPERM', 'EROFS'].includes(errorCode(thrown) ?? '')) return () => undefined;
+    throw thrown;
+  }
+  held.set(path, (held.get(path) ?? 0) + 1);
+  return () => {
+    const left = (held.get(path) ?? 1) - 1;
+    if (left > 0) held.set(path, left);
+    else {
+      held.delete(path);
+      rmSync(path, { force: true });
+    }
   };
 }
 

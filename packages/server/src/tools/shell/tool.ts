@@ -184,7 +184,9 @@ async function runCommand(
     ...guard,
   };
   const inside = await sandbox?.enter(command, view);
-  const watch = sandbox && permission === 'mode' ? await watchLeftovers({ root, ...guard }) : null;
+  // A read-only command leaves nothing; in one that only changes settings, the person has read them.
+  const watched = sandbox && !view.looks && !view.writesGitSettings;
+  const watch = watched ? await watchLeftovers({ root, ...guard }) : null;
   const argv = withJoinedOutput(inside?.argv ?? command);
   const run = { argv, workdir, environment, timeoutMs: timeout, signal, isolated: inside !== undefined };
   let notes: string[] = [];
@@ -196,7 +198,7 @@ async function runCommand(
 }
 
 const leftoversText = (notes: readonly string[]): string =>
-  `\n[Nobody approved this command, so what it left for git or a server to run was made harmless:\n${notes.slice(0, 20).join('\n')}]\n`;
+  `\n[What the command left for git or a server to run later, outside the sandbox, was made harmless:\n${notes.slice(0, 20).join('\n')}]\n`;
 
 function report({ reason, exitCode, output: shown, durationMs }: Ended, timeout: number): ToolResult {
   if (reason === 'aborted') throw new Fault('cancelled', 'aborted');
