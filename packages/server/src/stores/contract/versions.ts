@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { EventUpcast } from '@parlance/protocol';
+import { type EventUpcast, eventVersion } from '@parlance/protocol';
 import { begin, recordOf, refOf, textEvent, textEvents } from './samples.ts';
 import { type Implementation, withStore } from './store-location.ts';
 
@@ -30,19 +30,20 @@ export function versionsContract(implementation: Implementation): void {
   });
 
   test('an event of a newer version is refused with its session, type and version; earlier events are read', async () => {
-    const upcasts: EventUpcast[] = [{}];
+    // As many as the database of this version expects.
+    const newest = eventVersion();
+    const upcasts: EventUpcast[] = Array.from({ length: newest - 1 }, () => ({}));
     await withStore(
       implementation,
       async (store) => {
         await begin(store, ref);
-        upcasts[0] = ADD_EXCLAMATION;
+        upcasts[newest - 2] = ADD_EXCLAMATION;
         await store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2));
         upcasts.pop();
         expect(await store.read(ref, 0, 1)).toEqual([textEvent(ref, 1)]);
         await expect(store.read(ref, 0, 10)).rejects.toMatchObject({
           code: 'storage_unavailable',
-          message:
-            'Event 2 (text.ended) of session first has schema version 2, which a newer version of Parlance wrote: this one reads up to 1.',
+          message: `Event 2 (text.ended) of session first has schema version ${newest}, which a newer version of Parlance wrote: this one reads up to ${newest - 1}.`,
         });
       },
       { upcasts },
