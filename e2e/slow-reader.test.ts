@@ -189,7 +189,8 @@ describe('by default', () => {
     const before = await figure('parlance_resyncs_total');
     slow.stopReading();
     await turn('behind', WIDTH);
-    expect(await figure('parlance_resyncs_total')).toBe(before + 1);
+    // A slow machine sends the turn in several parts, each of which can be too much.
+    expect(await figure('parlance_resyncs_total')).toBeGreaterThan(before);
     slow.resume();
     await slow.until(done);
     expect(text(slow.texts)).toBe(answerOf(WIDTH));

@@ -121,7 +121,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await visible(page.getByText('Model: tiny-2.'));
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
     await page.keyboard.press('Enter');
-    await visible(page.getByText('Hello, I am tiny-2.', { exact: true }));
+    await visible(page.locator('.transcript').getByText('Hello, I am tiny-2.', { exact: true }));
     await page.context().close();
   });
 
@@ -167,7 +167,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await page.goto(`${app.server.http}/#/`);
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
     await page.keyboard.press('Enter');
-    await visible(page.locator('.turn-end').getByText(`127.0.0.1:${port} does not know the model tiny-9.`));
+    await visible(page.locator('.turn-end').getByText(`127.0.0.1:${port} does not know the model tiny-9`));
     await page.getByRole('link', { name: 'Model settings' }).click();
     await model.fill('');
     await explained('Choose a model.');

@@ -81,6 +81,7 @@ export function openConnection(folder: string, options: ConnectionOptions = {}):
   try {
     database.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     database.run('PRAGMA foreign_keys = ON');
+    versionOf(database, path, options);
     options.verify?.(database);
     upgrade(database, folder, options);
     database.run('PRAGMA journal_mode = WAL');

@@ -159,6 +159,9 @@ export function checkAcknowledged(folder: string): { lost(database: Database): v
 }
 
 function headOf(database: Database, { owner, id }: NonNullable<Note['latest']>): number {
+  const tables = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'sessions'");
+  // An empty database: the file was removed.
+  if (!tables.get()) return 0;
   const find = database.query<{ head: number }, [string, string]>(
     'SELECT head FROM sessions WHERE owner = ? AND id = ?',
   );
