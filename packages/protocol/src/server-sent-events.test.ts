@@ -69,6 +69,21 @@ describe('server-sent events', () => {
     }).toThrow('too long');
   });
 
+  test.each([': still there\n', '\n', 'event: ping\n\n', 'id: 1\r\n'])(
+    'may have a limited amount of %j between them, and any amount in all',
+    (sign) => {
+      const signs = sign.repeat((1024 * 1024) / sign.length);
+      const events = new ServerSentEventParser(MAX_LENGTH);
+      for (let count = 0; count < 100; count++) {
+        expect(events.read(signs)).toEqual([]);
+        if (count % 10 === 0) expect(events.read('data: 1\n\n')).toHaveLength(1);
+      }
+      expect(() => {
+        for (let count = 0; count < 80; count++) events.read(signs);
+      }).toThrow('no events');
+    },
+  );
+
   test('have a maximum size', () => {
     const megabyte = 'x'.repeat(1024 * 1024);
     const endless = ['data: ', ...Array<string>(40).fill(megabyte)];

@@ -17,14 +17,16 @@ export class ServerSentEventParser {
   #line: string[] = [];
   /** characters in `#data` and `#line` */
   #kept = 0;
+  /** characters since the last event in lines that are no data: comments, empty lines, names */
+  #ignored = 0;
   /** a line feed at the beginning of the next piece belongs to the carriage return before it */
   #afterReturn = false;
   #begun = false;
 
-  /** `maxLength`: maximum number of characters of an incomplete event. */
+  /** `maxLength`: maximum number of characters of an incomplete event, and of what is ignored between two events. */
   constructor(private readonly maxLength = Number.POSITIVE_INFINITY) {}
 
-  /** Returns the events that this piece completes. Throws a `RangeError` if an event is longer than `maxLength`. */
+  /** Returns the events that this piece completes. Throws a `RangeError` beyond `maxLength`. */
   read(piece: string): ServerSentEvent[] {
     const complete: ServerSentEvent[] = [];
     if (piece === '') return complete;
@@ -76,13 +78,19 @@ export class ServerSentEventParser {
       this.#kept -= line.length - rest.length;
       this.#line = [];
     }
-    if (line === '') return this.#eventEnded();
+    if (line === '') return this.#eventEnded() ?? this.#ignore(line);
     const colon = line.indexOf(':');
     // A line that begins with a colon is a comment; one without a colon is a field without a value.
     const field = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(line[colon + 1] === ' ' ? colon + 2 : colon + 1);
     if (field === 'data') this.#keep(this.#data, value);
     else if (field === 'event') this.#event = value;
+    return field === 'data' ? null : this.#ignore(line);
+  }
+
+  #ignore(line: string): null {
+    this.#ignored += line.length + 1;
+    if (this.#ignored > this.maxLength) throw new RangeError('The stream has no events.');
     return null;
   }
 
@@ -92,6 +100,7 @@ export class ServerSentEventParser {
     if (data.length === 0) return null;
     this.#data = [];
     this.#kept = 0;
+    this.#ignored = 0;
     return { event: event || undefined, data: data.length === 1 ? (data[0] as string) : data.join('\n') };
   }
 }

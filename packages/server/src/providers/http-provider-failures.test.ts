@@ -193,6 +193,30 @@ describe('a stream', () => {
   );
 });
 
+test.each([': still there\n\n', '\n'])(
+  'an endless stream of %j is aborted after some megabytes',
+  async (sign) => {
+    const closed = Promise.withResolvers<void>();
+    const megabyte = new TextEncoder().encode(sign.repeat((1024 * 1024) / sign.length));
+    let sent = 0;
+    const { url } = vendor(() => {
+      const body = new ReadableStream<Uint8Array>({
+        async pull(controller) {
+          await Bun.sleep(0);
+          if (sent++ < 200) controller.enqueue(megabyte);
+          else controller.close();
+        },
+        cancel: () => closed.resolve(),
+      });
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    });
+    const events = await ask(url, { retry: { ...OPTIONS.retry, attempts: 1 } });
+    expect(types(events)).toEqual(['failed']);
+    await closed.promise;
+    expect(sent).toBeLessThan(200);
+  },
+);
+
 describe('cancellation', () => {
   test('closes the socket to the vendor', async () => {
     const { url, closed } = silentVendor('Well');
