@@ -50,6 +50,19 @@ beforeAll(async () => {
 });
 
 describe('a backup', () => {
+  test('removes what a killed one to the same target has left, and nothing else', async () => {
+    const killed = Bun.spawnSync(['true']).pid;
+    const draft = (name: string, pid: number) => `${name}.${pid}.${crypto.randomUUID()}.part`;
+    const kept = [draft('again', process.pid), draft('other', killed), 'again.part'].sort();
+    for (const name of [draft('again', killed), ...kept]) {
+      mkdirSync(at(name));
+      writeFileSync(at(name, 'parlance.db'), 'incomplete');
+    }
+    expect((await backup('again')).code).toBe(0);
+    expect(drafts().sort()).toEqual(kept);
+    for (const name of kept) rmSync(at(name), { recursive: true });
+  });
+
   test('is a data folder with database and secret, readable by its owner only', async () => {
     const output = 'backed up 1 session with 2 events to whole\n';
     expect(await backup('whole')).toEqual({ code: 0, stdout: output, stderr: '' });

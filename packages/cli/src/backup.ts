@@ -13,7 +13,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import {
   type Contents,
   checkedContents,
@@ -85,8 +85,9 @@ function refuseExisting(path: string, target: string): void {
  * Writes to a temporary location, checks and then moves it, so that the target is either complete or missing.
  */
 function made(folder: string, path: string, target: string): Contents {
-  const draft = `${path}.${randomUUID()}.part`;
+  const draft = `${path}.${process.pid}.${randomUUID()}.part`;
   try {
+    removeAbandoned(path);
     refuseExisting(path, target);
     mkdirSync(draft, { recursive: true, mode: 0o700 });
     try {
@@ -96,6 +97,26 @@ function made(folder: string, path: string, target: string): Contents {
     }
   } catch (error) {
     throw inOneLine(error, draft, target);
+  }
+}
+
+/** Removes what killed backups to this target have left. */
+function removeAbandoned(path: string): void {
+  if (!existsSync(dirname(path))) return;
+  for (const name of readdirSync(dirname(path))) {
+    const [, pid] = (name.startsWith(basename(path)) && DRAFT.exec(name.slice(basename(path).length))) || [];
+    if (pid !== undefined && !isRunning(Number(pid)))
+      rmSync(join(dirname(path), name), { recursive: true, force: true });
+  }
+}
+
+const DRAFT = /^\.(\d+)\.[0-9a-f-]{36}\.part$/;
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
   }
 }
 
