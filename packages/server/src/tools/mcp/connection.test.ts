@@ -178,6 +178,23 @@ describe('responses', () => {
     expect(data).toBeUndefined();
   });
 
+  test('that are large, many at once, and followed by changes of the list keep the connection', async () => {
+    await using place = await toolFixture();
+    await using mcp = await opened(misbehaving(place));
+    const large = mcp.named('mcp_bad_large');
+    const results = await Promise.all(Array.from({ length: 10 }, () => use(large, {}, context)));
+    expect(results.map(({ parts }) => parts[0]?.type)).toEqual(Array.from({ length: 10 }, () => 'image'));
+    const say = mcp.named('mcp_bad_say');
+    const said500 = await Promise.all(
+      Array.from({ length: 500 }, (_, index) => use(say, { text: `${index}` }, context)),
+    );
+    expect(textOf(said500.at(-1)?.parts ?? [])).toBe('499');
+    await use(mcp.named('mcp_bad_grow'), {}, context);
+    await eventually(() => mcp.tools().some((tool) => tool.name === 'mcp_bad_grown'));
+    expect(mcp.servers()[0]).toMatchObject({ state: 'ready', error: null });
+    expect(await logOf(place)).toBeArrayOfSize(1);
+  });
+
   test("without end stop the server's process and do not fill our memory", async () => {
     await using place = await toolFixture();
     await using mcp = await opened(misbehaving(place));

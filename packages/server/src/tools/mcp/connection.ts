@@ -57,6 +57,8 @@ type Run = {
   readonly lines: string[];
   /** how it ended by itself, as the end of a sentence */
   ending: string | null;
+  /** why it was disconnected because of what it sent */
+  exceeded: string | null;
 };
 
 const START_MS = 30_000;
@@ -64,6 +66,10 @@ const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
 /** After this uptime, the delays start again from the first. */
 const WELL_MS = 60_000;
+/** A server that was disconnected because of what it sent is retried as if it had failed that many times. */
+const EXCEEDED_FAILURES = 7;
+/** Notifications of changed tools that arrive within this time lead to one list. */
+const LIST_PAUSE_MS = 500;
 const MAX_TOOLS = 256;
 /** Number of output lines kept for admins. */
 const MAX_LINES = 200;
@@ -79,7 +85,7 @@ export class McpConnection {
   #definitions: readonly Definition[] = [];
   /** with the process that it is about, if it was lost or did not start */
   #lastError: (McpError & { readonly run: Run | null }) | null = null;
-  #run: Run = { lines: [], ending: null };
+  #run: Run = { lines: [], ending: null, exceeded: null };
   readonly #output: string[] = [];
   /** called when the list of tools changes */
   onChange: () => void = () => undefined;
@@ -102,6 +108,7 @@ export class McpConnection {
   get lastError(): McpError | null {
     if (!this.#lastError) return null;
     const { at, message, run } = this.#lastError;
+    if (run?.exceeded) return { at, message: `closed: ${run.exceeded}` };
     if (!run) return { at, message };
     const reason = reasonIn(run.lines);
     const what = run.ending === null ? message : `the program ${run.ending}`;
@@ -133,6 +140,7 @@ export class McpConnection {
    */
   async call(tool: string, input: JsonObject, signal: AbortSignal): Promise<McpAnswer> {
     const state = this.#state;
+    const run = this.#run;
     if (signal.aborted) throw new Fault('cancelled', 'aborted');
     if (state.phase !== 'ready') throw this.#away();
     const { ProtocolError, SdkError, SdkErrorCode } = await import('@modelcontextprotocol/client');
@@ -147,13 +155,14 @@ export class McpConnection {
         const message = `The MCP server ${this.#name} did not answer within ${timeoutMs / 1_000} s.`;
         throw new Fault('tool_failed', message);
       }
-      const reason = this.#recordError(thrown);
+      const reason = this.#recordError(thrown, run.exceeded === null ? null : run);
       this.#options.log.warn({ server: this.#name, reason }, 'MCP call failed');
       if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
         throw new Fault('tool_failed', `The answer of the MCP server ${this.#name} cannot be read.`);
       }
       void this.#lose(state.client);
-      const message = `The MCP server ${this.#name} was lost during the call; the outcome is unknown.`;
+      const why = run.exceeded === null ? '' : ` (${run.exceeded})`;
+      const message = `The MCP server ${this.#name} was lost during the call${why}; the outcome is unknown.`;
       throw new Fault('tool_failed', message);
     }
   }
@@ -170,7 +179,7 @@ export class McpConnection {
   async #connect(signal: AbortSignal): Promise<void> {
     const { log } = this.#options;
     const client = await this.#newClient();
-    const run: Run = { lines: [], ending: null };
+    const run: Run = { lines: [], ending: null, exceeded: null };
     this.#run = run;
     let isClosing = false;
     const way = {
@@ -180,6 +189,9 @@ export class McpConnection {
       keep: (line: string) => this.#keep(line, run),
       ended: (ending: string) => {
         if (!isClosing) run.ending = ending;
+      },
+      exceeded: (reason: string) => {
+        run.exceeded = reason;
       },
     };
     try {
@@ -213,7 +225,12 @@ export class McpConnection {
         // Version negotiation would cost a second process for a stdio server.
         versionNegotiation: { mode: 'url' in this.#server ? 'auto' : 'legacy' },
         jsonSchemaValidator: asTheyCome,
-        listChanged: { tools: { onChanged: (error, tools) => this.#relearn(client, error, tools) } },
+        listChanged: {
+          tools: {
+            debounceMs: LIST_PAUSE_MS,
+            onChanged: (error, tools) => this.#relearn(client, error, tools),
+          },
+        },
       },
     );
     client.onclose = () => void this.#lose(client);
@@ -249,13 +266,14 @@ export class McpConnection {
     const state = this.#state;
     if (state.phase !== 'ready' || state.client !== client) return;
     if (Date.now() - state.since > WELL_MS) this.#failures = 0;
-    this.#options.log.warn({ server: this.#name }, 'MCP server lost');
-    this.#recordError('the server closed the connection', this.#run);
+    const reason = this.#recordError('the server closed the connection', this.#run);
+    this.#options.log.warn({ server: this.#name, reason }, 'MCP server lost');
     this.#pause();
     await this.#end(client);
   }
 
   #pause(): void {
+    if (this.#run.exceeded) this.#failures = Math.max(this.#failures, EXCEEDED_FAILURES);
     const max = Math.min(MAX_PAUSE_MS, (this.#options.pauseMs ?? PAUSE_MS) * 2 ** this.#failures++);
     const timer = setTimeout(() => void this.start(), max * (0.5 + Math.random() / 2));
     timer.unref();

@@ -1,8 +1,9 @@
 /** Transport to a server: a child process or an address. */
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
-import type { Transport } from '@modelcontextprotocol/client';
+import type { FetchLike, Transport } from '@modelcontextprotocol/client';
 import type { Log } from '../../core/ports/logger.ts';
+import { Budget, MAX_MESSAGE, Meter } from './budget.ts';
 import type { Redact } from './secrets.ts';
 import type { McpServer } from './servers.ts';
 import { logStderr } from './stderr.ts';
@@ -15,34 +16,124 @@ export type TransportSettings = {
   readonly keep: (line: string) => void;
   /** called when the process ends, with the end of a sentence: "ended with exit code 1" */
   readonly ended: (ending: string) => void;
+  /** called when the connection is closed because of what the server sends */
+  readonly exceeded: (reason: string) => void;
 };
+
+/** Requests of an HTTP connection that wait for an answer or its end. */
+const MAX_OPEN_REQUESTS = 1_000;
+/** Each reconnection of the stream of notifications counts as that many messages. */
+const STREAM_MESSAGES = 20;
 
 /**
  * Starts nothing yet. The SDK passes HOME, LOGNAME, PATH, SHELL, TERM, USER and the server's own variables to
  * a process.
  */
-export async function openTransport(
-  { name, server, redact, keep, ended }: TransportSettings,
-  log: Log,
-): Promise<Transport> {
+export async function openTransport(settings: TransportSettings, log: Log): Promise<Transport> {
+  const { name, server, redact, keep, ended, exceeded } = settings;
   if ('url' in server) {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
-    return new StreamableHTTPClientTransport(new URL(server.url), {
-      requestInit: { headers: server.headers },
+    const budget = new Budget((reason) => {
+      exceeded(reason);
+      void transport.close();
     });
+    const transport = new StreamableHTTPClientTransport(new URL(server.url), {
+      requestInit: { headers: server.headers },
+      fetch: meteredFetch(budget),
+    });
+    return transport;
   }
   const { StdioClientTransport } = await import('@modelcontextprotocol/client/stdio');
   const { command, args, env, cwd } = server;
-  const transport = new StdioClientTransport({ command, args, env, stderr: 'pipe', ...(cwd ? { cwd } : {}) });
+  const transport = new StdioClientTransport({
+    ...{ command, args, env, stderr: 'pipe', ...(cwd ? { cwd } : {}) },
+    // The budget is stricter, and has a reason.
+    maxBufferSize: 2 * MAX_MESSAGE,
+  });
   if (transport.stderr) logStderr(transport.stderr as Readable, { server: name, redact, keep }, log);
-  const start = transport.start.bind(transport);
+  let child: ChildProcess | undefined;
+  const budget = new Budget((reason) => {
+    exceeded(reason);
+    // The SDK would wait for the process and read on.
+    for (const stream of [child?.stdout, child?.stderr, child?.stdin]) stream?.destroy();
+    child?.kill('SIGKILL');
+  });
+  const meter = new Meter(budget, 'lines');
+  const buffer: { append(chunk: Uint8Array): void } = Reflect.get(transport, '_readBuffer');
+  const append = buffer.append.bind(buffer);
+  buffer.append = (chunk) => {
+    meter.read(chunk);
+    append(chunk);
+  };
+  const { start, send } = transport;
   transport.start = async () => {
-    await start();
+    await start.call(transport);
     // The SDK does not tell how the process ended.
-    const child: ChildProcess | undefined = Reflect.get(transport, '_process');
+    child = Reflect.get(transport, '_process');
     child?.once('exit', (code, signal) =>
       ended(signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`),
     );
   };
+  transport.send = async (message) => {
+    if ((child?.stdin?.writableLength ?? 0) > MAX_MESSAGE)
+      budget.exceed('the server does not read its input');
+    return send.call(transport, message);
+  };
   return transport;
+}
+
+/** Bytes are counted after decompression. */
+function meteredFetch(budget: Budget): FetchLike {
+  let open = 0;
+  return async (url, init) => {
+    budget.messages(init?.method === 'GET' ? STREAM_MESSAGES : 1);
+    if (open >= MAX_OPEN_REQUESTS) budget.exceed('the server leaves too many requests unanswered');
+    open++;
+    let isOpen = true;
+    const end = () => {
+      if (isOpen) open--;
+      isOpen = false;
+    };
+    try {
+      const { body, status, statusText, headers } = await fetch(url, init);
+      if (body === null) end();
+      const framing = headers.get('content-type')?.includes('text/event-stream') ? 'events' : 'body';
+      return new Response(body && metered(body, new Meter(budget, framing), end), {
+        ...{ status, statusText, headers },
+      });
+    } catch (thrown) {
+      end();
+      throw thrown;
+    }
+  };
+}
+
+function metered(
+  body: ReadableStream<Uint8Array>,
+  meter: Meter,
+  end: () => void,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader();
+  const cancel = async (reason: unknown) => {
+    end();
+    await reader.cancel(reason);
+  };
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await reader.read();
+        if (done) {
+          end();
+          controller.close();
+          return;
+        }
+        meter.read(value);
+        controller.enqueue(value);
+      } catch (thrown) {
+        await cancel(thrown).catch(() => undefined);
+        throw thrown;
+      }
+    },
+    cancel,
+  });
 }
