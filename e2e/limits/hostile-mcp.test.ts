@@ -52,13 +52,13 @@ test.each([
       await Bun.write(config, JSON.stringify({ mcpServers: { hostile, good } }));
       const server = await startTestServer({ PARLANCE_CONFIG: config });
       try {
+        const cards = async () => (await getJson<Servers>(`${server.http}/v1/admin/mcp`)).servers;
         await until(() => exists('flooding'));
         await submit(server, 'other', 'Hello.');
         const events = await followed(server, 'other', (seen) =>
           seen.some(({ type }) => type === 'turn.ended'),
         );
         expect(events.at(-1)?.type).toBe('turn.ended');
-        const cards = async () => (await getJson<Servers>(`${server.http}/v1/admin/mcp`)).servers;
         const card = async (name: string) => (await cards()).find((shown) => shown.name === name);
         const closed = await until(
           async () => (await card('hostile'))?.error,

@@ -72,7 +72,8 @@ export async function openBackend(
   const catalog = agentCatalog(live.current, dialects);
   const providerFor = providersByModel(config, live, log);
   for (const { model } of catalog.agents) if (model !== undefined) providerFor(model);
-  const toolParts = { clients, sandbox, catalog, mcpServers: live.current.mcpServers, log };
+  const { mcpServers } = live.current;
+  const toolParts = { clients, sandbox, catalog, mcpServers, settings: store.settings, log };
   const { tools, folders, mcp } = await openTools(config, toolParts, resources);
   followSettings(live, { catalog, mcp, dialects, log });
   const engine = createEngine({

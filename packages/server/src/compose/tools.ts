@@ -4,6 +4,7 @@ import type { Config } from '../config/config.ts';
 import { INSTALLATION, WORKSPACE } from '../config/installation.ts';
 import type { AgentCatalog, ClientToolBroker, Log } from '../core/api/index.ts';
 import type { Folders } from '../core/ports/folders.ts';
+import type { SettingsStore } from '../core/ports/settings.ts';
 import type { Tool } from '../core/ports/tool.ts';
 import { openFolders } from '../tools/folders.ts';
 import { openGuard } from '../tools/guard.ts';
@@ -18,6 +19,7 @@ export type ToolParts = {
   readonly catalog: AgentCatalog;
   /** those configured at startup */
   readonly mcpServers: Config['mcpServers'];
+  readonly settings: SettingsStore;
   readonly log: Log;
 };
 
@@ -29,7 +31,7 @@ export type OpenTools = {
 
 export async function openTools(
   config: Config,
-  { clients, sandbox, catalog, mcpServers, log }: ToolParts,
+  { clients, sandbox, catalog, mcpServers, settings, log }: ToolParts,
   resources: AsyncDisposableStack,
 ): Promise<OpenTools> {
   const guard = openGuard({
@@ -42,7 +44,7 @@ export async function openTools(
   const web = { key: config.serperKey, baseUrl: config.serperBaseUrl };
   const builtIn = builtInTools({ clients, sandbox, agents, guard, web });
   const own = await ownTools(config, builtIn, log);
-  const mcp = await openMcp(mcpServers, { log });
+  const mcp = await openMcp(mcpServers, { log, settings });
   resources.defer(() => mcp.close());
   const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
   return { tools: toolsByName([...builtIn, ...own], mcp), folders, mcp };

@@ -113,7 +113,10 @@ export class Meter {
 
   #step(byte: number): void {
     this.#grow(1);
-    if (byte === LF || byte === CR) return this.#lineEnded(byte);
+    if (byte === LF || byte === CR) {
+      this.#lineEnded(byte);
+      return;
+    }
     this.#afterCarriageReturn = false;
     this.#lineLength++;
     if (this.#escaped) this.#escaped = false;

@@ -1,11 +1,15 @@
 /** The tools of all configured MCP servers. The SDK is loaded only if there is a server. */
+import type { SettingsStore } from '../../core/ports/settings.ts';
 import type { Tool } from '../../core/ports/tool.ts';
 import { type ConnectionOptions, McpConnection, type McpError, type McpState } from './connection.ts';
 import { toolNames } from './names.ts';
+import { openPins } from './pins.ts';
 import type { McpServer, McpServers } from './servers.ts';
 import { mcpTool } from './tool.ts';
 
 export type McpOptions = ConnectionOptions & {
+  /** where the pins of the tools' definitions are stored */
+  readonly settings: SettingsStore;
   /** how long startup waits for servers, in milliseconds; slower ones are added when ready */
   readonly patienceMs?: number;
 };
@@ -55,6 +59,7 @@ type Entry = {
 export async function openMcp(servers: McpServers, options: McpOptions): Promise<McpTools> {
   let entries: readonly Entry[] = [];
   const listeners = new Set<() => void>();
+  const pins = openPins(options.settings);
   let current: Tool[] = [];
   const renew = () => {
     const offers = entries.flatMap((entry) =>
@@ -66,7 +71,7 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
       })),
     );
     const names = toolNames(offers.map(({ server, definition }) => ({ server, tool: definition.name })));
-    current = offers.map((offer, index) => mcpTool({ ...offer, name: names[index] ?? '' }));
+    current = offers.map((offer, index) => mcpTool({ ...offer, name: names[index] ?? '', pins }));
     for (const entry of entries)
       entry.tools = names.filter((_, index) => offers[index]?.server === entry.name);
     for (const listener of listeners) listener();

@@ -130,7 +130,7 @@ describe('server-filesystem', () => {
       kind: 'other',
       command: ['mcp_files_write_file', JSON.stringify(input)],
       description: 'Uses the tool write_file of the MCP server files.',
-      grant: 'mcp:files:write_file',
+      grant: expect.stringMatching(/^mcp:files@1-[0-9a-f]{12}:write_file$/),
     });
 
     const result = await use(read, { path: `${place.root}/a.txt` }, context);

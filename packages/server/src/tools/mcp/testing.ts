@@ -2,7 +2,9 @@
 import { join } from 'node:path';
 import { isObject } from '@parlance/protocol';
 import type { Log } from '../../core/ports/logger.ts';
+import type { SettingsStore } from '../../core/ports/settings.ts';
 import type { Tool } from '../../core/ports/tool.ts';
+import { memorySettings } from '../../stores/memory/settings.ts';
 import { type McpTools, openMcp } from './open.ts';
 import { McpServers } from './servers.ts';
 
@@ -21,10 +23,15 @@ export type OpenedTools = McpTools &
   AsyncDisposable & { named(name: string): Tool; readonly lines: string[] };
 
 /** Uses a short restart delay, so that tests need not wait. */
-export async function opened(servers: unknown, pauseMs = 20): Promise<OpenedTools> {
+export async function opened(
+  servers: unknown,
+  pauseMs = 20,
+  settings: SettingsStore = settingsInMemory(),
+): Promise<OpenedTools> {
   const lines: string[] = [];
   const mcp = await openMcp(McpServers.parse(servers), {
     log: remembering(lines),
+    settings,
     pauseMs,
     patienceMs: 20_000,
   });
@@ -38,6 +45,11 @@ export async function opened(servers: unknown, pauseMs = 20): Promise<OpenedTool
     },
     [Symbol.asyncDispose]: () => mcp.close(),
   };
+}
+
+export function settingsInMemory(): SettingsStore {
+  const { read, write } = memorySettings(() => undefined);
+  return { read: async (name) => read(name), write: async (...change) => write(...change) };
 }
 
 function remembering(lines: string[]): Log {

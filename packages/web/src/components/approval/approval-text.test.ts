@@ -30,7 +30,7 @@ test('a reason repeats neither a command of several lines nor the beginning of a
 
 test('describes what a standing grant allows', () => {
   expect(grantText('shell:git push')).toEqual({ what: 'commands like', exactly: 'git push', runs: 'run' });
-  expect(grantText('mcp:files:write')).toEqual({
+  expect(grantText('mcp:files@2-0123456789ab:write')).toEqual({
     what: 'the files tool',
     exactly: 'write',
     runs: 'runs',

@@ -33,7 +33,8 @@ export function grantText(grant: string): {
     return { what: 'commands like', exactly: grant.slice('shell:'.length), runs: 'run' };
   if (grant.startsWith('mcp:')) {
     const [server = '', ...tool] = grant.slice('mcp:'.length).split(':');
-    return { what: `the ${server} tool`, exactly: tool.join(':'), runs: 'runs' };
+    // After @ is the version of its definition.
+    return { what: `the ${server.split('@')[0]} tool`, exactly: tool.join(':'), runs: 'runs' };
   }
   return { what: '', exactly: grant, runs: 'runs' };
 }

@@ -1,0 +1,31 @@
+/**
+ * A program: a stdio MCP server for tests, whose only tool is defined by the file `definition.json` in its working
+ * directory. Announces a changed list when the tool was called with `announce`.
+ */
+import { readFileSync } from 'node:fs';
+
+type Message = { id?: number; method?: string; params?: { arguments?: { announce?: boolean } } };
+
+const send = (message: object) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+
+function resultOf({ method }: Message): object {
+  if (method === 'tools/list') return { tools: [JSON.parse(readFileSync('definition.json', 'utf8'))] };
+  if (method === 'tools/call') return { content: [{ type: 'text', text: 'done' }] };
+  return {
+    protocolVersion: '2025-06-18',
+    capabilities: { tools: { listChanged: true } },
+    serverInfo: { name: 'changing', version: '1' },
+  };
+}
+
+process.stdin.on('end', () => process.exit(0));
+let rest = '';
+for await (const chunk of Bun.stdin.stream().pipeThrough(new TextDecoderStream())) {
+  const lines = (rest + chunk).split('\n');
+  rest = lines.pop() ?? '';
+  for (const line of lines) {
+    const message = JSON.parse(line) as Message;
+    if (message.id !== undefined) send({ id: message.id, result: resultOf(message) });
+    if (message.params?.arguments?.announce) send({ method: 'notifications/tools/list_changed' });
+  }
+}
