@@ -43,10 +43,9 @@ test.each([
         : null;
     const exists = (name: string) => Bun.file(join(folder, name)).exists();
     try {
-      if (child) await until(() => exists('port'));
-      const hostile = child
-        ? { url: `http://127.0.0.1:${await Bun.file(join(folder, 'port')).text()}/mcp` }
-        : command;
+      // The file is empty for a moment after it was created.
+      const port = async () => (await exists('port')) && Bun.file(join(folder, 'port')).text();
+      const hostile = child ? { url: `http://127.0.0.1:${await until(port)}/mcp` } : command;
       const good = { command: process.execPath, args: [MISBEHAVING], cwd: folder };
       const config = join(folder, 'parlance.json');
       await Bun.write(config, JSON.stringify({ mcpServers: { hostile, good } }));
