@@ -47,6 +47,10 @@ const menu = document.querySelector('ul'); to.addEventListener('input', () => se
   menu.innerHTML = ['Ada', 'Adele', 'Adam'].map((name) => '<li class="ui-menu-item"><div tabindex="-1">' + name + '</div></li>').join(''); }, 300));
 menu.addEventListener('click', (event) => say('to ' + event.target.textContent));</script>`;
 
+/** Says that it is the console of a server, at an address that no extension is paired with. */
+const CONSOLE = `<title>Parlance</title><meta name="application-name" content="Parlance">
+<button onclick="document.querySelector('output').textContent = 'allowed'">Allow once</button><output></output>`;
+
 const PAGES: Readonly<Record<string, string>> = {
   '/': FORM,
   '/counter': COUNTER,
@@ -56,6 +60,7 @@ const PAGES: Readonly<Record<string, string>> = {
   '/opener': OPENER,
   '/drawing': DRAWING,
   '/inbox': INBOX,
+  '/console': CONSOLE,
 };
 
 export type Site = { readonly http: string; stop(): Promise<void> };
@@ -65,7 +70,9 @@ export function startSite(): Site {
     port: 0,
     hostname: '127.0.0.1',
     fetch(request) {
-      const page = PAGES[new URL(request.url).pathname];
+      const { pathname, search } = new URL(request.url);
+      if (pathname === '/to') return Response.redirect(search.slice(1));
+      const page = PAGES[pathname];
       const headers = { 'content-type': 'text/html; charset=utf-8' };
       return page ? new Response(page, { headers }) : new Response('Not found', { status: 404 });
     },

@@ -1,5 +1,6 @@
 /** Asks the person, and remembers what was allowed. Answers come from the panel through the storage. */
 import type { ActionAsk, Ask, SiteAnswer, SiteAsk } from '../shared/asks.ts';
+import { isOwnServer } from '../shared/own-server.ts';
 import type { SiteChoice } from '../shared/sites.ts';
 import { allowedOnce, asks, sites } from '../shared/storage.ts';
 
@@ -7,8 +8,9 @@ export type Verdict = 'allowed' | 'denied';
 
 type New<One extends Ask> = Omit<One, 'answer' | 'at' | 'kind'>;
 
-/** Whether the site may be used without a question; `null`: the person has to be asked. */
+/** Whether the site may be used without a question; `null`: the person has to be asked. Nobody can allow our own server. */
 export async function siteVerdict(site: string, allowedHere: readonly string[]): Promise<Verdict | null> {
+  if (await isOwnServer(site)) return 'denied';
   const permission = (await sites.get())[site];
   if (permission === 'never') return 'denied';
   if (permission === 'allow' || allowedHere.includes(site)) return 'allowed';

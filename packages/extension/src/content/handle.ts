@@ -6,15 +6,22 @@ import { conceal } from './conceal.ts';
 import { drawNumbers, indicate } from './indicator.ts';
 import { inspect, inspectTool } from './inspect.ts';
 import { forgetNumbers, numbersInView } from './numbers.ts';
-import { pageError } from './page-error.ts';
+import { PageFailure, pageError } from './page-error.ts';
 import { sendToPage } from './page-world.ts';
 import { settle } from './settle.ts';
 import { takeSnapshot } from './snapshot/snapshot.ts';
 import { runTool } from './tools/tools.ts';
 
+/** The worker knows addresses of its own server. The console says itself what it is, under any name and of any server. */
+const isConsole = (): boolean =>
+  document.querySelector('meta[name="application-name"][content="Parlance"]') !== null;
+const CONSOLE =
+  'This page is the console of a Parlance server. Browser tools and tasks never read or use it: only the user works there.';
+
 /** `stop` is called when the user presses the button of the indicator. */
 export async function handle(request: ContentRequest, stop: () => void): Promise<ContentReply> {
   try {
+    if (isConsole()) throw new PageFailure('UNSUPPORTED', CONSOLE);
     return { ok: true, value: await answer(request, stop) };
   } catch (thrown) {
     return { ok: false, error: pageError(thrown) };

@@ -21,6 +21,12 @@ type StoredValues = {
     readonly toolUses: readonly ToolUse[];
     /** sites that were allowed until the browser is closed, for browser tools */
     readonly allowedOnce: readonly string[];
+    /** the listeners of the paired server, as it has announced them */
+    readonly serverPorts: {
+      readonly url: string;
+      readonly ports: readonly number[];
+      readonly at: number;
+    } | null;
   };
 };
 
@@ -33,7 +39,7 @@ const DEFAULTS: StoredValues = {
     toolsOn: true,
     unfinished: {},
   },
-  session: { tasks: {}, asks: [], toolUses: [], allowedOnce: [] },
+  session: { tasks: {}, asks: [], toolUses: [], allowedOnce: [], serverPorts: null },
 };
 
 export type StoredValue<Value> = {
@@ -85,6 +91,7 @@ export const tasks = storedValue('session', 'tasks');
 export const asks = storedValue('session', 'asks');
 export const toolUses = storedValue('session', 'toolUses');
 export const allowedOnce = storedValue('session', 'allowedOnce');
+export const serverPorts = storedValue('session', 'serverPorts');
 
 /** Called once by the worker, before anything is stored. */
 export async function restrictToExtension(): Promise<void> {

@@ -1,6 +1,8 @@
 /** Actions that need an extension API: addresses, tabs, screenshots and code. */
 import type { ActionOutcome, BackgroundAction } from '../../messages.ts';
+import { isOwnServer, OWN_SERVER } from '../../shared/own-server.ts';
 import { siteOf } from '../../shared/sites.ts';
+import { refuseOwnServer } from './content.ts';
 import { begunToLoad, loaded } from './loading.ts';
 import { captured } from './screenshot.ts';
 
@@ -49,6 +51,7 @@ export async function performInBrowser(
       return done;
     case 'createTab': {
       if (siteOf(action.url) === null) return refused(tab, 'Only http and https addresses can be opened.');
+      if (await isOwnServer(action.url)) return refused(tab, OWN_SERVER);
       const { id } = await chrome.tabs.create({ url: action.url, openerTabId: tab });
       return id === undefined ? refused(tab, 'The tab was not opened.') : { ...done, tab: id, opened: id };
     }
@@ -92,6 +95,7 @@ async function travel(tab: number, by: 1 | -1): Promise<void> {
 async function goTo(tab: number, address: string): Promise<boolean> {
   const absolute = URL.parse(address, (await chrome.tabs.get(tab)).url)?.href;
   if (siteOf(absolute) === null) return false;
+  if (await isOwnServer(absolute)) throw new Error(OWN_SERVER);
   await begunToLoad(tab, () => chrome.tabs.update(tab, { url: absolute }));
   await loaded(tab);
   return true;
@@ -120,6 +124,7 @@ async function listTabs(current: number, visible: TaskTabs['visible']): Promise<
 
 /** In the world of the page, whose own policy decides whether it may run. */
 async function evaluated(tab: number, code: string): Promise<unknown> {
+  await refuseOwnServer(tab);
   const [result] = await chrome.scripting.executeScript({
     target: { tabId: tab },
     world: 'MAIN',

@@ -1,5 +1,6 @@
 /** Talks to the content script of a tab. Injects it where it is missing. */
 import type { ContentAnswers, ContentKind, ContentReply, ContentRequest, PageError } from '../../messages.ts';
+import { isOwnServer, OWN_SERVER } from '../../shared/own-server.ts';
 import { loaded } from './loading.ts';
 
 /** How long a page may load before the scripts are injected. */
@@ -20,6 +21,15 @@ export class PageRefused extends Error {
   }
 }
 
+/** Called before a page is read or used. Throws `PageRefused` on pages of our own server, and `PageGone`. */
+export async function refuseOwnServer(tab: number): Promise<void> {
+  const { url, pendingUrl } = await chrome.tabs.get(tab).catch((thrown) => {
+    throw new PageGone(String(thrown), { cause: thrown });
+  });
+  if ((await isOwnServer(url)) || (await isOwnServer(pendingUrl)))
+    throw new PageRefused({ code: 'UNSUPPORTED', message: OWN_SERVER });
+}
+
 type Answer<Request extends ContentRequest> = ContentAnswers[Request['kind']];
 
 /** Throws `PageGone` or `PageRefused`. */
@@ -28,6 +38,7 @@ export async function askPage<const Request extends ContentRequest>(
   request: Request,
   limitMs = ANSWER_MS,
 ): Promise<Answer<Request>> {
+  await refuseOwnServer(tab);
   const reply = await withinLimit(chrome.tabs.sendMessage(tab, request, { frameId: 0 }), limitMs);
   if (reply === undefined) throw new PageGone('The page did not answer.');
   const { ok } = reply as ContentReply<ContentKind>;
@@ -61,6 +72,7 @@ export async function ensureScripts(tab: number): Promise<void> {
 
 /** Injecting them twice does no harm. */
 export async function inject(tab: number): Promise<void> {
+  await refuseOwnServer(tab);
   const target = { tabId: tab };
   try {
     await chrome.scripting.executeScript({

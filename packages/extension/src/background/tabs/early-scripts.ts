@@ -2,6 +2,7 @@
  * On sites that are allowed, the script of the page's own world runs before those of the page, so that it knows every listener.
  * It does nothing else until a task begins there.
  */
+import { isOwnServer } from '../../shared/own-server.ts';
 import { sites, tasks } from '../../shared/storage.ts';
 import { isRunning } from '../../shared/task-record.ts';
 
@@ -41,8 +42,8 @@ async function patterns(): Promise<string[]> {
   );
   const running = Object.values(await tasks.get()).filter(isRunning);
   const origins = new Set([...allowed, ...running.flatMap((task) => task.allowed)]);
-  return [...origins]
-    .filter((origin) => PLAIN.test(origin))
-    .map((origin) => `${origin}/*`)
-    .sort();
+  const matches: string[] = [];
+  for (const origin of origins)
+    if (PLAIN.test(origin) && !(await isOwnServer(origin))) matches.push(`${origin}/*`);
+  return matches.sort();
 }

@@ -1,5 +1,5 @@
 /** A picture of the visible part of a tab, without the values of secret fields. */
-import { askPage, ensureScripts } from './content.ts';
+import { askPage, ensureScripts, refuseOwnServer } from './content.ts';
 
 /** In frames of other sites; the content script knows more fields in the page itself. */
 const SECRET_FIELDS = [
@@ -34,6 +34,9 @@ export async function captured(tab: number, { numbered = false } = {}): Promise<
   try {
     const numbers = numbered ? await askPage(tab, { kind: 'draw-numbers', on: true }) : [];
     const image = await chrome.tabs.captureVisibleTab(windowId, { format: 'jpeg', quality: 60 });
+    // The picture is of whatever was in front: another tab, or the next page of this one.
+    if (!(await chrome.tabs.get(tab)).active) throw new Error('Another tab was shown.');
+    await refuseOwnServer(tab);
     return { screenshot: image.slice(image.indexOf(',') + 1), width, height, numbers };
   } finally {
     if (numbered) await askPage(tab, { kind: 'draw-numbers', on: false }).catch(() => undefined);

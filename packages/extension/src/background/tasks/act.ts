@@ -2,6 +2,7 @@
 import { type Action, parseAction } from '@parlance/copilot';
 import type { Inspection } from '../../messages.ts';
 import { reportOf } from '../../report.ts';
+import { isOwnServer, OWN_SERVER } from '../../shared/own-server.ts';
 import { siteOf } from '../../shared/sites.ts';
 import type { Report, TaskRecord } from '../../shared/task-record.ts';
 import { askForAction } from '../permission.ts';
@@ -13,6 +14,8 @@ import { mayUse } from './site-permission.ts';
 
 export type ActionResult = { readonly report: Report; readonly change: Partial<TaskRecord> };
 
+const NO_WEBSITE = 'Extensions cannot work on this page. Open a website first.';
+
 /** `begin` is called before the action can have any effect. */
 export async function act(
   task: TaskRecord,
@@ -22,11 +25,13 @@ export async function act(
   const action = parseAction(written);
   if (!action) return refused(written, 'UNSUPPORTED', 'The action could not be read.');
   const { url } = await chrome.tabs.get(task.tab);
-  const site = siteOf(url);
+  const isOwn = await isOwnServer(url);
+  const site = isOwn ? null : siteOf(url);
   if (site === null && !leavesPage(action))
-    return refused(written, 'UNSUPPORTED', 'Extensions cannot work on this page. Open a website first.');
+    return refused(written, 'UNSUPPORTED', isOwn ? OWN_SERVER : NO_WEBSITE);
   if (site !== null) await attach(task.tab);
   const inspection = await inspect(task.tab, action, site);
+  if (await isOwnServer(inspection.destination)) return refused(written, 'UNSUPPORTED', OWN_SERVER);
   const allowed = await confirmed(task, { written, inspection }, signal);
   if (!allowed) return refused(written, 'USER_DENIED', 'The user did not allow this action.');
   await begin();
@@ -47,7 +52,7 @@ async function addressToOpen(
 ): Promise<string | null> {
   const [address] = done.observations?.openedUrls ?? [];
   const destinationSite = siteOf(address);
-  if (address === undefined || destinationSite === null) return null;
+  if (address === undefined || destinationSite === null || (await isOwnServer(address))) return null;
   const site = siteOf((await chrome.tabs.get(done.tab)).url);
   if (destinationSite === site || destinationSite === siteOf(inspection.destination ?? undefined))
     return address;

@@ -3,7 +3,7 @@ import { pageOf } from '../../report.ts';
 import type { InteractResponse } from '../../shared/contract.ts';
 import { isRunning, type Report, type TaskRecord } from '../../shared/task-record.ts';
 import { ask, ServerError } from '../server.ts';
-import { PageGone } from '../tabs/content.ts';
+import { PageGone, PageRefused } from '../tabs/content.ts';
 import { indicate, release, snapshot } from '../tabs/page.ts';
 import { act, refused } from './act.ts';
 import { afterResponse } from './next-state.ts';
@@ -96,7 +96,7 @@ async function pageIn(task: TaskRecord): Promise<ReturnType<typeof pageOf> | { p
     await indicate(task.tab, 'Parlance is working on this page');
     return page;
   } catch (thrown) {
-    if (thrown instanceof PageGone) return { problem: thrown.message };
+    if (thrown instanceof PageGone || thrown instanceof PageRefused) return { problem: thrown.message };
     throw thrown;
   }
 }

@@ -1,4 +1,5 @@
 /** Whether a task may read and use the page in its tab. */
+import { isOwnServer, OWN_SERVER } from '../../shared/own-server.ts';
 import { siteName, siteOf } from '../../shared/sites.ts';
 import type { TaskRecord } from '../../shared/task-record.ts';
 import { askForSite, siteVerdict } from '../permission.ts';
@@ -21,6 +22,7 @@ export async function passSite(task: TaskRecord, signal: AbortSignal): Promise<S
       message: 'Extensions cannot work on this page. Open a website first.',
       isSite: false,
     };
+  if (await isOwnServer(site)) return { ok: false, message: OWN_SERVER, isSite: false };
   const verdict = await siteVerdict(site, task.allowed);
   if (verdict === 'allowed') return { ok: true, task };
   const never = `The user does not allow ${siteName(site)} to be read or used.`;

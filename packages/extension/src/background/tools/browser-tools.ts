@@ -1,5 +1,6 @@
 /** What agents in other clients can do in this browser. */
 import type { PageTool } from '../../messages.ts';
+import { isOwnServer, OWN_SERVER } from '../../shared/own-server.ts';
 import { siteOf } from '../../shared/sites.ts';
 import { askPage, ensureScripts } from '../tabs/content.ts';
 import { loaded } from '../tabs/loading.ts';
@@ -83,6 +84,8 @@ const openUrl: BrowserTool = {
         : await chrome.tabs.update(tab, { url: text(url) });
     if (shown?.id === undefined) throw new Error('The tab was not opened.');
     const { title, url: address } = await loaded(shown.id, 30_000);
+    // A redirect of the site leads there.
+    if (await isOwnServer(address)) throw new Error(OWN_SERVER);
     return { tabId: shown.id, title, url: address };
   },
 };

@@ -1,4 +1,6 @@
 /** Runs a browser tool for an agent in another client: permission of the site, what always asks, and an entry for the panel. */
+
+import { isOwnServer, OWN_SERVER } from '../../shared/own-server.ts';
 import { siteName, siteOf } from '../../shared/sites.ts';
 import { allowedOnce, toolUses } from '../../shared/storage.ts';
 import type { ToolUse } from '../../shared/tool-use.ts';
@@ -71,6 +73,7 @@ async function allowed(request: ToolRequest, chosen: Chosen, signal: AbortSignal
   const { tool, target } = chosen;
   const { site, tab } = target;
   if (site === null) return;
+  if (await isOwnServer(site)) throw new NotAllowed(OWN_SERVER);
   const ask = { id: executionId, tab: tab ?? -1, site, session: null };
   const verdict = await siteVerdict(site, await allowedOnce.get());
   if (verdict === 'denied') throw new NotAllowed(`The user does not allow ${siteName(site)} to be used.`);
