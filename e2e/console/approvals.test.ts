@@ -2,14 +2,62 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator, Page, Request } from 'playwright-core';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { getJson } from '../server-process.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, removed, submitInput, titled, visible } from './console.ts';
+import { type Console, chooseOption, openConsole, removed, submitInput, titled, visible } from './console.ts';
 
 const fileOf = (name: string): string => join(app.server.root, name);
 const cardOf = (page: Page, words: string): Locator => page.locator('.approval').filter({ hasText: words });
+
+/** What a browser extension can do that an agent drives. */
+const SCRIPTED = `(async () => {
+  const how = { bubbles: true, cancelable: true };
+  const find = (selector) => document.querySelector(selector);
+  const key = (target, name) => {
+    for (const type of ['keydown', 'keypress', 'keyup'])
+      target.dispatchEvent(new KeyboardEvent(type, { ...how, key: name, code: name }));
+  };
+  const write = (field, text) => {
+    Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, 'value').set.call(field, text);
+    field.dispatchEvent(new InputEvent('input', how));
+  };
+  const rendered = () => new Promise((resolve) => setTimeout(resolve, 100));
+  for (const button of document.querySelectorAll('.approval button')) {
+    button.click();
+    for (const type of ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click'])
+      button.dispatchEvent(new MouseEvent(type, how));
+    button.focus();
+    key(button, 'Enter');
+    key(button, ' ');
+    await rendered();
+  }
+  for (const letter of ['y', 'a', 'n']) {
+    find('.approval').focus();
+    key(find('.approval'), letter);
+    key(document.body, letter);
+    key(document.body, 'Enter');
+    await rendered();
+  }
+  const mode = find('select[aria-label="Approval mode"]');
+  const before = mode.value;
+  for (const { value } of mode.options) {
+    mode.value = value;
+    for (const type of ['input', 'change']) mode.dispatchEvent(new Event(type, how));
+    await rendered();
+  }
+  mode.value = before;
+  const field = find('textarea');
+  write(field, '/approval auto-edit');
+  await rendered();
+  key(field, 'Enter');
+  // The browser marks the submit event of this one as trusted.
+  field.form.requestSubmit();
+  await rendered();
+  write(field, '');
+})()`;
 
 let app: Console;
 let page: Page;
@@ -77,11 +125,43 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     expect(existsSync(fileOf('denied.txt'))).toBe(false);
   });
 
+  test('events of scripts answer nothing and change no setting; those of a person do', async () => {
+    await submitInput(app.server, 'scripted', 'run touch scripted.txt');
+    await goTo('/sessions/scripted');
+    const card = cardOf(page, 'scripted.txt');
+    await visible(card);
+    let sent: string[] = [];
+    const note = (request: Request) => request.method() !== 'GET' && sent.push(request.url());
+    page.on('request', note);
+    await page.evaluate(SCRIPTED);
+    await visible(page.getByText('The console accepts only clicks and keys of a person.'));
+    expect(sent).toEqual([]);
+    expect(await page.getByRole('dialog').count()).toBe(0);
+    expect(await card.getByLabel('Reason').count()).toBe(0);
+    expect(existsSync(fileOf('scripted.txt'))).toBe(false);
+
+    sent = [];
+    const mode = page.getByLabel('Approval mode');
+    await Promise.all([page.waitForRequest(/\/commands$/), chooseOption(mode, 'auto-edit')]);
+    await card.getByRole('button', { name: 'Allow once' }).focus();
+    await page.keyboard.press('Enter');
+    await visible(page.locator('.call').getByText('Allowed once by you.'));
+    await until(() => existsSync(fileOf('scripted.txt')));
+    page.off('request', note);
+  });
+
   test('always is a standing grant: the next such call runs without approval', async () => {
     await submitInput(app.server, 'always', 'run mkdir one');
     await goTo('/approvals');
     await visible(cardOf(page, 'mkdir').getByRole('button', { name: 'Always' }));
     await page.keyboard.press('a');
+    const question = page.getByRole('dialog', { name: 'Always allow this?' });
+    await visible(question.getByText('commands like mkdir run without asking'));
+    await page.keyboard.press('Escape');
+    await removed(question);
+    await cardOf(page, 'mkdir').getByRole('button', { name: 'Always' }).click();
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
     await visible(page.getByText('Always allowed by you.'));
     const watching = await app.server.connect('/broadcast?session=always');
     await submitInput(app.server, 'always', 'run mkdir two');
@@ -207,6 +287,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     await submitInput(app.server, 'chat-answers', 'run mkdir -v permitted');
     await visible(cardOf(page, 'permitted'));
     await page.keyboard.press('a');
+    await page.getByRole('dialog').getByRole('button', { name: 'Always allow' }).click();
     await visible(page.locator('.call').getByText('Always allowed by you.'));
     expect(await field.inputValue()).toBe('');
   });

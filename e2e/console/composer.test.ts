@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'playwright-core';
 import type { DictatedModel } from '../dictated-model.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { removed, visible } from './console.ts';
+import { chooseOption, removed, visible } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';
 import { layoutProblems } from './layout.ts';
 
@@ -168,11 +168,11 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await chat.begin();
     await chat.turn('Hello', 'Hello!');
     const mode = page.getByRole('combobox', { name: 'Approval mode' });
-    await mode.selectOption('full-auto');
+    await chooseOption(mode, 'full-auto');
     const question = page.getByRole('dialog', { name: 'Run everything without asking?' });
     await question.getByRole('button', { name: 'Cancel' }).click();
     expect(await mode.inputValue()).not.toBe('full-auto');
-    await mode.selectOption('full-auto');
+    await chooseOption(mode, 'full-auto');
     await question.getByRole('button', { name: 'Turn on full-auto' }).click();
     await visible(page.locator('select[data-risky]'));
     expect(await mode.inputValue()).toBe('full-auto');

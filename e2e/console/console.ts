@@ -1,7 +1,7 @@
 /** The console in a real browser with a real server. Collects errors of every page. */
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { waitLimit } from '../../packages/server/src/testing/until.ts';
+import { until, waitLimit } from '../../packages/server/src/testing/until.ts';
 import { postJson } from '../server-process.ts';
 import { buildConsole, launchBrowser } from './chromium.ts';
 import { type Screen, screenFor } from './screen.ts';
@@ -115,6 +115,28 @@ export const holds = (page: Page, expression: string): Promise<void> =>
 /** Why the browser does not submit the form of a field. */
 export const validationMessageOf = (field: Locator): Promise<string> =>
   field.evaluate((element) => ('validationMessage' in element ? String(element.validationMessage) : ''));
+
+/** Of `HTMLSelectElement`. */
+type OptionList = {
+  readonly options: Iterable<{ readonly value: string; readonly label: string }>;
+  selectedIndex: number;
+};
+
+/**
+ * Chooses an option by its value or label with a key: `selectOption` of Playwright sends events of a script, which the console
+ * ignores.
+ */
+export async function chooseOption(select: Locator, wanted: string): Promise<void> {
+  const key = await until(() =>
+    select.evaluate((list: OptionList, name) => {
+      const at = [...list.options].findIndex(({ value, label }) => value === name || label === name);
+      if (at < 0) return null;
+      list.selectedIndex = at === 0 ? 1 : at - 1;
+      return at === 0 ? 'ArrowUp' : 'ArrowDown';
+    }, wanted),
+  );
+  await select.press(key);
+}
 
 export const titled = (page: Page, title: string): Promise<void> =>
   page.locator(`xpath=/html/head/title[.="${title}"]`).waitFor({ state: 'attached' });

@@ -1,6 +1,6 @@
 /** Dialogs, menus and sections of the console that are not pages of their own, to be opened one after the other in one tab. */
 import type { Page } from 'playwright-core';
-import { visible } from './console.ts';
+import { chooseOption, visible } from './console.ts';
 import type { Shown } from './pages.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -55,7 +55,7 @@ export const DIALOGS: readonly Shown[] = [
     name: 'full-auto',
     path: '/',
     async ready(page) {
-      await page.getByLabel('Approval mode').selectOption('full-auto');
+      await chooseOption(page.getByLabel('Approval mode'), 'full-auto');
       await visible(dialog(page));
     },
   },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, removed, visible } from './console.ts';
+import { type Console, chooseOption, openConsole, removed, visible } from './console.ts';
 
 let app: Console;
 
@@ -91,7 +91,7 @@ describe.skipIf(NO_BROWSER)('API keys', () => {
     expect(await own.getByLabel('Show', { exact: true }).count()).toBe(0);
     const page = await openKeys('ada');
     await visible(page.getByText('No API keys'));
-    await page.getByLabel('Show', { exact: true }).selectOption('all');
+    await chooseOption(page.getByLabel('Show', { exact: true }), 'all');
     await visible(page.getByRole('listitem').filter({ hasText: 'phone' }).getByText('uma'));
     await page.getByRole('button', { name: 'Revoke phone' }).click();
     await page.getByRole('button', { name: 'Revoke', exact: true }).last().click();

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Locator, Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, openSidebar, removed, visible } from './console.ts';
+import { type Console, chooseOption, openConsole, openSidebar, removed, visible } from './console.ts';
 
 let app: Console;
 let page: Page;
@@ -39,7 +39,7 @@ describe.skipIf(NO_BROWSER)('playground', () => {
     await visible(first.getByRole('article', { name: /received: agent_message$/ }).first());
     const second = await pane('broadcast', 'two');
     await page.reload();
-    await second.getByLabel('Insert').selectOption({ label: 'chat: hello' });
+    await chooseOption(second.getByLabel('Insert'), 'chat: hello');
     expect(await draft(second).inputValue()).toBe('{"type":"chat","message":"hello","session_id":"two"}');
     const other = await pane('agentloop', 'two');
     expect(await group(other, 'History').count()).toBe(0);
@@ -55,7 +55,7 @@ describe.skipIf(NO_BROWSER)('playground', () => {
     await visible(page.getByText('Saved “My frame”.'));
     await draft(opened).fill('{}');
     await page.reload();
-    await opened.getByLabel('Insert').selectOption({ label: 'My frame' });
+    await chooseOption(opened.getByLabel('Insert'), 'My frame');
     expect(await draft(opened).inputValue()).toBe('{"type":"mine"}');
     await opened.getByRole('button', { name: 'Save …' }).click();
     await dialog.getByRole('button', { name: 'Remove My frame' }).click();

@@ -9,7 +9,7 @@ import { connect } from '../../packages/sdk/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, removed, validationMessageOf, visible } from './console.ts';
+import { type Console, chooseOption, openConsole, removed, validationMessageOf, visible } from './console.ts';
 
 const TEST_SERVER = join(import.meta.dir, '../../packages/server/src/tools/mcp/test-server.ts');
 
@@ -251,9 +251,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await dialog.getByLabel('Instructions').fill('Talk like a pirate.');
     await dialog.getByRole('button', { name: /^Model:/ }).click();
     await dialog.getByRole('option', { name: 'tiny-2' }).click();
-    await dialog
-      .getByRole('combobox', { name: 'Tools', exact: true })
-      .selectOption({ label: 'Only selected tools' });
+    await chooseOption(dialog.getByRole('combobox', { name: 'Tools', exact: true }), 'Only selected tools');
     await dialog.getByRole('checkbox', { name: 'read_file' }).check();
     expect(await problemsOn(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Save' }).click();
@@ -272,7 +270,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     const domain = page.getByRole('dialog', { name: 'New domain' });
     await domain.getByLabel('Name', { exact: true }).fill('High seas');
     expect(await domain.getByLabel('Id').inputValue()).toBe('high-seas');
-    await domain.getByLabel('Default agent').selectOption({ label: 'Pirate' });
+    await chooseOption(domain.getByLabel('Default agent'), 'Pirate');
     await domain.getByRole('checkbox', { name: 'Comedian' }).check();
     expect(await problemsOn(page)).toEqual([]);
     await domain.getByRole('button', { name: 'Save' }).click();
@@ -283,7 +281,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await visible(row.getByText('Pirate (default), Comedian'));
 
     await page.goto(`${app.server.http}/#/`);
-    await page.getByLabel('Domain').selectOption({ label: 'High seas' });
+    await chooseOption(page.getByLabel('Domain'), 'High seas');
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
     await page.keyboard.press('Enter');
     await visible(page.getByText('Hello, I am tiny-2.', { exact: true }));
@@ -462,7 +460,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     const page = await signedIn('/admin?section=listeners');
     const listener = page.getByRole('listitem').filter({ hasText: `:${port}` });
     const add = async () => {
-      await page.getByLabel('Dialect').selectOption('agentloop');
+      await chooseOption(page.getByLabel('Dialect'), 'agentloop');
       await page.getByLabel('Port', { exact: true }).fill(String(port));
       await page.getByRole('button', { name: 'Add listener' }).click();
     };

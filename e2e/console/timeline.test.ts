@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, removed, submitInput, titled, visible } from './console.ts';
+import { type Console, chooseOption, openConsole, removed, submitInput, titled, visible } from './console.ts';
 
 let app: Console;
 let page: Page;
@@ -100,12 +100,12 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await reveal(frame(page, 'from agentloop: user_input'));
 
     await openFilters();
-    await page.getByLabel('Dialect').selectOption('broadcast');
+    await chooseOption(page.getByLabel('Dialect'), 'broadcast');
     await removed(frame(page, 'from agentloop: user_input'));
     await reveal(frame(page, 'to broadcast: agent_message'));
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await showTab('Events');
-    await page.getByLabel('Event type').selectOption('input.accepted');
+    await chooseOption(page.getByLabel('Event type'), 'input.accepted');
     await removed(event(page, 'session.created'));
     await reveal(event(page, 'input.accepted'));
     await page.getByRole('button', { name: 'Clear filters' }).click();
@@ -150,7 +150,7 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
       await pane.getByRole('button', { name: 'Connect', exact: true }).click();
       await visible(pane.getByText(/^connected as/));
     }
-    await left.getByLabel('Insert').selectOption({ label: 'user_input: Send a message' });
+    await chooseOption(left.getByLabel('Insert'), 'user_input: Send a message');
     await left.getByRole('button', { name: 'Send' }).click();
     await visible(left.getByRole('article', { name: /received: agent_finished$/ }));
     // The answer may have moved it out of view.

@@ -1,3 +1,5 @@
+// First: its listeners come before all others.
+import './state/trusted-events.ts';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { installShell } from './state/offline-shell.ts';

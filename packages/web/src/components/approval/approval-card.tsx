@@ -10,6 +10,7 @@ import { may } from '../../state/may.ts';
 import { parlance, useAccess } from '../../state/server.ts';
 import { Chip } from '../chip.tsx';
 import { CopyButton } from '../copy-button.tsx';
+import { Dialog } from '../dialog.tsx';
 import { Icon } from '../icon.tsx';
 import { attempt } from '../toast.tsx';
 import { ANSWERS, Answers, DenyForm, HeldHint } from './answers.tsx';
@@ -37,6 +38,8 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
   const { approval: id, tool, ask, hash, explanations, state } = approval;
   const card = useRef<HTMLElement>(null);
   const [doing, setDoing] = useState<CardState>('nothing');
+  /** a standing grant needs a second answer */
+  const [confirming, setConfirming] = useState(false);
   const [explaining, setExplaining] = useState(false);
   const [here, setHere] = useState(false);
   const answered = answerText(state, here);
@@ -63,7 +66,7 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
   const isOpen = mayAnswer && state.status === 'pending' && doing === 'nothing';
   const actions: KeyActions = {
     y: () => void answer('once'),
-    ...(ask.grant !== undefined && { a: () => void answer('always') }),
+    ...(ask.grant !== undefined && { a: () => setConfirming(true) }),
     n: () => setDoing('denying'),
     ...(!explaining && { e: () => void explain() }),
   };
@@ -107,6 +110,17 @@ export function ApprovalCard({ session, approval, from }: CardProps) {
           />
           {held === null ? <Grant grant={ask.grant} /> : <HeldHint answer={ANSWERS[held]} />}
         </>
+      )}
+      {confirming && state.status === 'pending' && (
+        <Dialog
+          title="Always allow this?"
+          confirm="Always allow"
+          danger
+          onConfirm={() => void answer('always')}
+          onClose={() => setConfirming(false)}
+        >
+          <Grant grant={ask.grant} />
+        </Dialog>
       )}
     </article>
   );
