@@ -284,7 +284,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await chooseOption(page.getByLabel('Domain'), 'High seas');
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
     await page.keyboard.press('Enter');
-    await visible(page.getByText('Hello, I am tiny-2.', { exact: true }));
+    await visible(page.locator('.transcript').getByText('Hello, I am tiny-2.', { exact: true }));
     const request = asked.findLast(({ tools = [] }) => tools.length > 0);
     expect(JSON.stringify(request?.messages)).toContain('Talk like a pirate.');
     expect(request?.tools?.map((tool) => tool.function.name)).toEqual(['read_file']);
