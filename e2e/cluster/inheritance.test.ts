@@ -59,7 +59,7 @@ describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${mis
     const complete = frames.find(({ type }) => type === 'message_complete');
     expect(payloadOf(complete).content).toBe('one two three four');
     expect(await settled(bystander)).toEqual([]);
-    for (const client of [bystander, next]) client.close();
+    for (const client of [bystander, next]) client.socket.close(1001);
   });
 
   test('whose answer continued and ended: the next socket gets the missing rest, once', async () => {
@@ -80,7 +80,7 @@ describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${mis
     );
     const later = await open(0);
     expect(await settled(later)).toEqual([]);
-    for (const client of [next, later]) client.close();
+    for (const client of [next, later]) client.socket.close(1001);
   });
 
   test('and another one of the user on another node: the answer continues where it is named', async () => {
@@ -113,7 +113,7 @@ describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${mis
     model.say('mine');
     model.end();
     expect(textOf(await second.until('workflow_step_complete'))).toBe('mine');
-    for (const client of [first, second]) client.close();
+    for (const client of [first, second]) client.socket.close(1001);
   });
 
   test('twice: the answer continues each time', async () => {
@@ -127,6 +127,6 @@ describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${mis
     await reads(third, 'three ');
     model.end();
     await third.until('message_complete');
-    third.close();
+    third.socket.close(1001);
   });
 });
