@@ -206,9 +206,9 @@ test('a body that is too large is refused with 413', async () => {
   expect(response.status).toBe(413);
 });
 
-test('an unknown path is refused in the format of the protocol', async () => {
+test('another method is refused in the format of the protocol', async () => {
   const response = await fetch(`${server.http}/a2a`);
-  expect(response.status).toBe(404);
+  expect(response.status).toBe(405);
   expect(await response.json()).toMatchObject({ jsonrpc: '2.0', id: null, error: { code: -32000 } });
 });
 

@@ -131,7 +131,7 @@ describe('what does not exist', () => {
     const response = await post('{}', '/agui/a/b');
     expect(response.status).toBe(404);
     expect(await response.json()).toEqual({ message: expect.any(String), code: 'not_found' });
-    expect((await fetch(`${server.http}/agui`)).status).toBe(404);
+    expect((await fetch(`${server.http}/agui`)).status).toBe(405);
   });
 });
 

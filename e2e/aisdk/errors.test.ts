@@ -98,7 +98,7 @@ test('unknown chats and endpoints are not found', async () => {
   expect(await refused(await fetch(`${server.http}/api/chat/nobody`))).toBe(404);
   expect(await refused(await fetch(`${server.http}/api/chat/nobody/stop`, { method: 'POST' }))).toBe(404);
   expect(await refused(await fetch(`${server.http}/api/chat/nobody/elsewhere`))).toBe(404);
-  expect(await refused(await fetch(`${server.http}/api/chat`))).toBe(404);
+  expect(await refused(await fetch(`${server.http}/api/chat`))).toBe(405);
 });
 
 test('ids may have any characters', async () => {

@@ -64,7 +64,7 @@ describe.skipIf(NO_BROWSER)('API keys', () => {
     await page.getByRole('button', { name: 'New key' }).click();
     const scope = page.getByLabel(/Administration:/);
     expect(await scope.count()).toBe(0);
-    await page.getByLabel('Role').selectOption('admin');
+    await chooseOption(page.getByLabel('Role'), 'admin');
     await scope.check();
     expect(await page.locator('.notice-danger').filter({ has: scope }).count()).toBe(1);
     await page.getByLabel('Name').fill('terraform');
