@@ -1,13 +1,13 @@
-/** A standing grant for an MCP tool ends when its definition changes, also while the server was stopped. */
+/** Definitions of MCP tools that change while the server is stopped: grants end, and interrupted calls are not repeated. */
 import { expect, test } from 'bun:test';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { until } from '../packages/server/src/testing/until.ts';
 import { fakeModel } from './fake-model.ts';
-import { followed, getJson, postJson, submit } from './server-process.ts';
+import { followed, getJson, postJson, startProcess, submit } from './server-process.ts';
 
 type Approvals = { approvals: { id: string; ask: { description: string } }[] };
 
@@ -77,6 +77,58 @@ test('a changed definition asks again after a restart; an unchanged one keeps it
     } finally {
       await changed.stop();
     }
+  } finally {
+    model.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+const IDEMPOTENT = { idempotentHint: true };
+const ACTS = { description: 'Acts.', annotations: IDEMPOTENT };
+
+test.each([
+  { now: 'the same definition', before: IDEMPOTENT, after: ACTS, outcome: 'ok', calls: 'xx' },
+  { now: 'one that is idempotent only now', before: {}, after: ACTS, outcome: 'unknown', calls: 'x' },
+  {
+    now: 'another one',
+    before: IDEMPOTENT,
+    after: { ...ACTS, description: 'Sends.' },
+    outcome: 'unknown',
+    calls: 'x',
+  },
+])('a call that a crash interrupted, and then $now', async ({ before, after, outcome, calls }) => {
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-interrupted-'));
+  const define = (definition: object) =>
+    Bun.write(
+      join(folder, 'definition.json'),
+      JSON.stringify({ name: 'act', inputSchema: { type: 'object' }, ...definition }),
+    );
+  const model = fakeModel(({ messages }) =>
+    messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : { call: 'mcp_changing_act', input: {} },
+  );
+  const changing = { command: process.execPath, args: [PROGRAM], cwd: folder };
+  await Bun.write(join(folder, 'parlance.json'), JSON.stringify({ mcpServers: { changing } }));
+  const settings = {
+    ...{ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' },
+    PARLANCE_CONFIG: join(folder, 'parlance.json'),
+  };
+  try {
+    await define({ ...ACTS, annotations: before });
+    await Bun.write(join(folder, 'hang'), '');
+    const first = await startProcess(folder, settings);
+    await submit(first, 'one', 'Act.');
+    const waiting = async () => (await getJson<Approvals>(`${first.http}/v1/approvals`)).approvals[0];
+    const { id } = await until(waiting);
+    await postJson(`${first.http}/v1/approvals/${id}`, { answer: 'once' });
+    await until(() => existsSync(join(folder, 'calls')));
+    await first.kill();
+
+    rmSync(join(folder, 'hang'));
+    await define(after);
+    await using second = await startProcess(folder, settings);
+    const events = await followed(second, 'one', (seen) => seen.some(({ type }) => type === 'turn.ended'));
+    const outcomes = events.flatMap((event) => (event.type === 'tool.ended' ? [event.outcome] : []));
+    expect([outcomes, readFileSync(join(folder, 'calls'), 'utf8')]).toEqual([[outcome], calls]);
   } finally {
     model.stop();
     rmSync(folder, { recursive: true, force: true });

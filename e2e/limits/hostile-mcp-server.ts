@@ -37,6 +37,10 @@ function floodOf(start: string, end: string): Generator<string> | null {
       return blocks(`${start}${OPEN}[[]`, many(',[]'));
     case 'empty lines':
       return blocks('', many('\n'));
+    case 'log lines':
+      return blocks('', many('a line of a log\n'));
+    case 'an endless log line':
+      return blocks('', 'x'.repeat(BLOCK));
   }
   return null;
 }
@@ -71,9 +75,10 @@ async function overStdio(): Promise<void> {
       out.write(`${answerTo(message)}\n`);
       await out.flush();
       if (message.method !== 'tools/list') continue;
+      const flooded = flood.includes('log') ? Bun.stderr.writer() : out;
       for (const block of floodOf('', '\n') ?? []) {
-        out.write(block);
-        await out.flush();
+        flooded.write(block);
+        await flooded.flush();
       }
     }
   }

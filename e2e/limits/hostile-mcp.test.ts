@@ -15,6 +15,7 @@ type Servers = {
 const PROGRAM = join(import.meta.dir, 'hostile-mcp-server.ts');
 const MESSAGES = 'closed: the server sent too many messages';
 const SIZE = 'closed: the server sent a message that is too large';
+const LOG = 'closed: the server wrote too much to standard error';
 
 test.each([
   ['stdio', 'list_changed', MESSAGES],
@@ -23,6 +24,8 @@ test.each([
   ['stdio', 'empty lines', MESSAGES],
   ['stdio', 'an endless line', SIZE],
   ['stdio', 'small values', SIZE],
+  ['stdio', 'log lines', LOG],
+  ['stdio', 'an endless log line', LOG],
   ['http', 'list_changed', MESSAGES],
   ['http', 'requests', /too many messages|unanswered/],
   ['http', 'empty lines', MESSAGES],

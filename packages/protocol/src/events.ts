@@ -204,7 +204,12 @@ export const EVENTS = {
     ...ANSWER_TERMS,
   }),
   /** Stored before the side effect. */
-  'tool.started': durable({ turn: TurnId, call: CallId }),
+  'tool.started': durable({
+    turn: TurnId,
+    call: CallId,
+    /** identifies the definition that another program gave for the tool (MCP) when the call was started */
+    definition: z.string().optional(),
+  }),
   /** A client that may be disconnected executes the call: the session waits for its result. */
   'call.deferred': durable({
     turn: TurnId,

@@ -119,7 +119,11 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
     case 'grant.revoked':
       return { ...state, grants: state.grants.filter((grant) => grant !== event.grant) };
     case 'tool.started':
-      return withCall(state, event.call, (call) => ({ ...base(call), phase: 'running' }));
+      return withCall(state, event.call, (call) => ({
+        ...base(call),
+        phase: 'running',
+        definition: event.definition,
+      }));
     case 'call.deferred':
       return withCall(
         { ...state, messageCount: state.messageCount + (event.notice ? 2 : 1) },

@@ -38,7 +38,7 @@ export type OpenCall = {
       readonly seq: number;
     }
   | { readonly phase: 'allowed' }
-  | { readonly phase: 'running' }
+  | { readonly phase: 'running'; readonly definition?: string | undefined }
   /** a client executes it, however late */
   | { readonly phase: 'deferred' }
 );

@@ -75,6 +75,11 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** idempotent: runs again after a crash */
   readonly repeatable?: boolean;
   /**
+   * Identifies a definition that comes from another program. A call that a crash interrupted runs again only if its tool
+   * still has the definition that it was started with.
+   */
+  readonly definition?: string;
+  /**
    * Parallel execution with other calls of the same answer. `always`: planned only after all earlier calls
    * have an outcome, and run alone. `if-asked`: run alone unless `approval` returns null. Absent: run in
    * parallel.

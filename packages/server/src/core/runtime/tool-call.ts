@@ -61,13 +61,16 @@ export async function planCall(active: ActiveTurn, call: OpenCall, tainted: bool
 }
 
 /**
- * Plans a call that ran when the process ended. Runs it again only if it is repeatable; otherwise its outcome
- * is unknown.
+ * Plans a call that ran when the process ended. Runs it again only if it is repeatable and its tool has not changed since;
+ * otherwise its outcome is unknown.
  */
-export function planInterrupted({ deps, turn }: ActiveTurn, call: OpenCall): CallPlan {
+export function planInterrupted(
+  { deps, turn }: ActiveTurn,
+  call: Extract<OpenCall, { phase: 'running' }>,
+): CallPlan {
   const tool = deps.tools.get(call.tool);
   const parsed = tool?.input.safeParse(call.input);
-  if (tool?.repeatable && parsed?.success) {
+  if (tool?.repeatable && tool.definition === call.definition && parsed?.success) {
     const runnable = { tool, input: parsed.data, permission: 'mode' } as const;
     return { kind: 'run', runnable, alone: tool.exclusive !== undefined };
   }

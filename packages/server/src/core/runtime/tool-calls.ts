@@ -16,10 +16,14 @@ const NO_STARTED_CALLS: StartedCalls = { started: [], plans: new Map() };
 
 type EndedCall = { readonly call: CallId; readonly events: readonly DurableEventBody[] };
 
-const toolStarted = ({ turn }: ActiveTurn, { call }: OpenCall): DurableEventBody => ({
+const toolStarted = (
+  { turn }: ActiveTurn,
+  { call: { call }, runnable: { tool } }: StartedCall,
+): DurableEventBody => ({
   type: 'tool.started',
   turn: turn.id,
   call,
+  ...(tool.definition === undefined ? {} : { definition: tool.definition }),
 });
 
 /** Maximum delay of the end of a step while deciding which calls start with it, in milliseconds. */
@@ -53,7 +57,7 @@ export async function startCalls(
         selectCalls(active, calls, { running: new Map(), plans: new Map(), tainted }),
         NOTHING,
       );
-  const recorded = await record(active, [...events, ...start.map(({ call }) => toolStarted(active, call))]);
+  const recorded = await record(active, [...events, ...start.map((started) => toolStarted(active, started))]);
   return {
     started: recorded.length > 0 ? start : [],
     plans: new Map(settle.map(({ call, plan }) => [call.call, plan])),
@@ -131,7 +135,7 @@ async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pa
     : await selectCalls(active, open, { running, plans, tainted: tainted || results.some(taints) });
   const settled: DurableEventBody[] = [];
   for (const planned of settle) settled.push(...(await settlingEvents(active, planned)));
-  const events = [...results, ...settled, ...start.map(({ call }) => toolStarted(active, call))];
+  const events = [...results, ...settled, ...start.map((started) => toolStarted(active, started))];
   if (events.length === 0) return false;
   const recorded = await record(active, events);
   if (recorded.length > 0) for (const started of start) launch(started);

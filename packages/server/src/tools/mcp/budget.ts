@@ -12,6 +12,8 @@ const MAX_LEVELS = 200;
 type Allowance = { readonly burst: number; readonly perSecond: number };
 const MESSAGES: Allowance = { burst: 2_000, perSecond: 200 };
 const BYTES: Allowance = { burst: 128 * 1024 * 1024, perSecond: 16 * 1024 * 1024 };
+/** Standard error is only a log. */
+const LOG_BYTES: Allowance = { burst: 32 * 1024 * 1024, perSecond: 1024 * 1024 };
 
 /** Thrown where the data was read; the connection is closed already. */
 export class BudgetExceeded extends Error {}
@@ -20,6 +22,7 @@ export class BudgetExceeded extends Error {}
 export class Budget {
   readonly #messages = new Bucket(MESSAGES);
   readonly #bytes = new Bucket(BYTES);
+  readonly #logBytes = new Bucket(LOG_BYTES);
   readonly #exceeded: (reason: string) => void;
   #reason: string | null = null;
 
@@ -38,12 +41,22 @@ export class Budget {
     if (!this.#bytes.take(count)) this.exceed('the server sent too much data');
   }
 
+  /** Bytes of standard error. False if there were too many, and the connection is closed. */
+  logged(count: number): boolean {
+    if (this.#reason === null && !this.#logBytes.take(count))
+      this.#close('the server wrote too much to standard error');
+    return this.#reason === null;
+  }
+
   exceed(reason: string): never {
-    if (this.#reason === null) {
-      this.#reason = reason;
-      this.#exceeded(reason);
-    }
+    this.#close(reason);
     throw new BudgetExceeded(reason);
+  }
+
+  #close(reason: string): void {
+    if (this.#reason !== null) return;
+    this.#reason = reason;
+    this.#exceeded(reason);
   }
 }
 

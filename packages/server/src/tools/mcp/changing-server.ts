@@ -1,8 +1,9 @@
 /**
  * A program: a stdio MCP server for tests, whose only tool is defined by the file `definition.json` in its working
- * directory. Announces a changed list when the tool was called with `announce`.
+ * directory. Announces a changed list when the tool was called with `announce`. Counts calls in the file `calls`, and
+ * answers none while there is a file `hang`.
  */
-import { readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 
 type Message = { id?: number; method?: string; params?: { arguments?: { announce?: boolean } } };
 
@@ -25,6 +26,8 @@ for await (const chunk of Bun.stdin.stream().pipeThrough(new TextDecoderStream()
   rest = lines.pop() ?? '';
   for (const line of lines) {
     const message = JSON.parse(line) as Message;
+    if (message.method === 'tools/call') appendFileSync('calls', 'x');
+    if (message.method === 'tools/call' && existsSync('hang')) continue;
     if (message.id !== undefined) send({ id: message.id, result: resultOf(message) });
     if (message.params?.arguments?.announce) send({ method: 'notifications/tools/list_changed' });
   }

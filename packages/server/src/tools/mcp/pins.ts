@@ -48,7 +48,7 @@ const pinOf = ({ title, description, inputSchema, outputSchema, annotations }: D
 });
 
 /** The order of keys does not matter. */
-const hash = (value: unknown): string =>
+export const hash = (value: unknown): string =>
   new Bun.CryptoHasher('sha256').update(JSON.stringify(sorted(value))).digest('hex');
 
 function sorted(value: unknown): unknown {

@@ -1,7 +1,8 @@
-/** Logs the stderr of an MCP server: bounded, rate limited and redacted. */
+/** Logs the stderr of an MCP server: bounded, rate limited and redacted. A server that floods it is disconnected. */
 import type { Readable } from 'node:stream';
 import type { Log } from '../../core/ports/logger.ts';
 import { cutText } from '../cut.ts';
+import type { Budget } from './budget.ts';
 import type { Redact } from './secrets.ts';
 
 const LINE_CHARACTERS = 2_000;
@@ -12,9 +13,10 @@ type StderrOptions = {
   readonly server: string;
   readonly redact: Redact;
   readonly keep: (line: string) => void;
+  readonly budget: Budget;
 };
 
-export function logStderr(stream: Readable, { server, redact, keep }: StderrOptions, log: Log): void {
+export function logStderr(stream: Readable, { server, redact, keep, budget }: StderrOptions, log: Log): void {
   const decoder = new TextDecoder();
   const writeLine = limited((raw) => {
     const line = cutText(redact(raw), LINE_CHARACTERS);
@@ -23,6 +25,7 @@ export function logStderr(stream: Readable, { server, redact, keep }: StderrOpti
   });
   let rest = '';
   stream.on('data', (chunk: Uint8Array) => {
+    if (!budget.logged(chunk.length)) return;
     const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
     rest = lines.pop() ?? '';
     for (const line of lines) if (line.trim() !== '') writeLine(line);

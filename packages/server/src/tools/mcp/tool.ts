@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
 import type { Definition, McpAnswer, McpConnection } from './connection.ts';
-import type { PinState, Pins } from './pins.ts';
+import { hash, type PinState, type Pins } from './pins.ts';
 import { dataOf, partsOf } from './result.ts';
 
 /** The server validates its own input and reports better errors. */
@@ -35,6 +35,7 @@ export function mcpTool({ name, server, trusted, definition, connection, pins }:
     input: Input,
     parameters: definition.inputSchema as JsonObject,
     repeatable: readOnly || definition.annotations?.idempotentHint === true,
+    definition: hash(definition),
     asks: !readOnly,
     exclusive: 'if-asked',
     async approval(input) {

@@ -50,7 +50,6 @@ export async function openTransport(settings: TransportSettings, log: Log): Prom
     // The budget is stricter, and has a reason.
     maxBufferSize: 2 * MAX_MESSAGE,
   });
-  if (transport.stderr) logStderr(transport.stderr as Readable, { server: name, redact, keep }, log);
   let child: ChildProcess | undefined;
   const budget = new Budget((reason) => {
     exceeded(reason);
@@ -58,6 +57,7 @@ export async function openTransport(settings: TransportSettings, log: Log): Prom
     for (const stream of [child?.stdout, child?.stderr, child?.stdin]) stream?.destroy();
     child?.kill('SIGKILL');
   });
+  if (transport.stderr) logStderr(transport.stderr as Readable, { server: name, redact, keep, budget }, log);
   const meter = new Meter(budget, 'lines');
   const buffer: { append(chunk: Uint8Array): void } = Reflect.get(transport, '_readBuffer');
   const append = buffer.append.bind(buffer);
