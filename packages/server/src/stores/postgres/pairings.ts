@@ -82,15 +82,18 @@ export const preparePairings = (database: Database) => ({
     return rows.map((row) => PairingRow.parse(row));
   },
 
+  /** Locks user and key, so that a concurrent removal comes either before, or after and removes the pairing. */
   async add(pairing: Pairing): Promise<boolean> {
     const { id, hash, origin, name, createdAt, owner, role, key, allowedAt, expiresAt, lastUsedAt } = pairing;
     const added = await database.query(
-      `INSERT INTO pairings (id, hash, origin, name, created_at, owner, role, allowed_at, last_used_at, key,
+      `WITH person AS MATERIALIZED (SELECT 1 FROM users WHERE name = $6 FOR KEY SHARE),
+         approver AS MATERIALIZED (SELECT 1 FROM api_keys WHERE id = $10 FOR KEY SHARE)
+       INSERT INTO pairings (id, hash, origin, name, created_at, owner, role, allowed_at, last_used_at, key,
          expires_at)
        SELECT $1::text, $2::text, $3::text, $4::text, $5::bigint, $6::text, $7::text, $8::bigint, $9::bigint,
          $10::text, $11::bigint
-       WHERE ($6::text IS NULL OR EXISTS (SELECT 1 FROM users WHERE users.name = $6))
-         AND ($10::text IS NULL OR EXISTS (SELECT 1 FROM api_keys WHERE api_keys.id = $10))
+       WHERE ($6::text IS NULL OR EXISTS (SELECT 1 FROM person))
+         AND ($10::text IS NULL OR EXISTS (SELECT 1 FROM approver))
        RETURNING 1 AS one`,
       [
         storable(id),
