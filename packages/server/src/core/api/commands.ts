@@ -1,5 +1,12 @@
 /** Operations that change a session. */
-import { type ApprovalId, Command, type CommandInput, type DurableEvent, Fault } from '@parlance/protocol';
+import {
+  type ApprovalId,
+  Command,
+  type CommandInput,
+  type DurableEvent,
+  Fault,
+  type Part,
+} from '@parlance/protocol';
 import { decide, mayEndTurn } from '../domain/decide.ts';
 import { authorise } from '../domain/rights.ts';
 import { interruption } from '../domain/turn-events.ts';
@@ -54,6 +61,8 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       const leave = await admission.admit(session, command);
       try {
         const events = await execute(internals, session, { command, caller });
+        if (events.length === 0 && command.type === 'input.submit' && caller.keyOnce)
+          await checkRepeated(internals, session, { parts: command.parts, key: caller.key });
         if (!session.role.isRemote) queue.wake(session);
         // Links must not come back with the session, which any message restores.
         if (command.type === 'session.archive')
@@ -98,6 +107,18 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       if (!erased) throw new Fault('not_found', 'There is no such session.');
     },
   };
+}
+
+/** Throws `invalid` if the key belongs to an input with other contents. */
+async function checkRepeated(
+  { parts }: EngineInternals,
+  { ref, state }: LiveSession,
+  input: { readonly parts: readonly Part[]; readonly key: string | undefined },
+): Promise<void> {
+  const known = state.keys.find(({ key }) => key === input.key);
+  const [earlier] = known ? await parts.store.read(ref, known.seq - 1, 1) : [];
+  if (earlier?.type === 'input.accepted' && !Bun.deepEquals(earlier.parts, input.parts))
+    throw new Fault('invalid', 'The idempotency key was used before in this session, for another message.');
 }
 
 function parseCommand(input: CommandInput): Command {

@@ -24,6 +24,8 @@ export type Caller = {
   readonly via?: ConnectionId;
   /** idempotency key: an input sent twice with the same key is accepted once */
   readonly key?: string;
+  /** refuses an input with the key of another input; otherwise it is ignored */
+  readonly keyOnce?: boolean;
   /** id of the input's turn, if the dialect assigns it; must be unique */
   readonly turn?: TurnId;
 };

@@ -87,6 +87,16 @@ describe('commands', () => {
     expect(inputs).toHaveLength(1);
   });
 
+  test('the key of an input is refused for another input, which is not stored', async () => {
+    const key = { 'idempotency-key': 'one-input' };
+    await command('n-other', submit('Hello'), key);
+    const { status, body } = await command('n-other', submit('Something else'), key);
+    expect([status, body.error]).toMatchObject([400, { code: 'invalid' }]);
+    expect(body.detail).toContain('for another message');
+    expect((await command('n-other', submit('Hello'), key)).body.facts).toEqual([]);
+    expect((await command('n-elsewhere', submit('Something else'), key)).body.facts).toHaveLength(3);
+  });
+
   test('a key that is empty or too long is refused, not truncated', async () => {
     const key = (text: string) => ({ 'idempotency-key': text });
     const longest = 'k'.repeat(200);

@@ -59,7 +59,12 @@ export function sessionRoutes(api: Hono, ctx: Context): void {
     const ref = await engine.resolve(principal, c.req.param('id'));
     const creates = command.type === 'session.create' || command.type === 'input.submit';
     if (!creates && !(await engine.record(ref))) throw new Fault('not_found', 'There is no such session.');
-    const { seq, events } = await engine.send(ref, command, { principal, dialect: 'native', key });
+    const { seq, events } = await engine.send(ref, command, {
+      principal,
+      dialect: 'native',
+      key,
+      keyOnce: true,
+    });
     return c.json({ session: ref.id, seq, facts: events });
   });
 }

@@ -31,7 +31,7 @@ export async function startSession(
   const continues = parts.length === 0;
   if (continues && history.length === 0) throw invalidConversation(question, 'There is no user message.');
   if (history.length > 0 || key !== null || question.labels) {
-    const labels = { ...question.labels, ...(key !== null && keyLabels({}, key, 0)) };
+    const labels = { ...question.labels, ...keyLabels({}, question, 0) };
     await engine.send(ref, { type: 'session.create', agent, history, labels }, callerOf(question));
   }
   const events = await submit(engine, ref, { question, parts, continues });
@@ -45,7 +45,6 @@ export async function continueSession(
   { ref, labels }: SessionRecord,
   question: Question,
 ): Promise<DurableEvent[]> {
-  const { key } = question;
   const now = await engine.snapshot(ref);
   const parts = partsOf(question);
   const results = resultsOf(question).filter(({ call }) => now.deferred.some((open) => open.call === call));
@@ -56,7 +55,7 @@ export async function continueSession(
   if (isAnswer) checkResults(question, results, unanswered);
   const fresh = {
     ...newLabels(labels, question.labels),
-    ...(key !== null && keyLabels(labels, key, now.seq)),
+    ...keyLabels(labels, question, now.seq),
   };
   if (Object.keys(fresh).length > 0)
     await engine.send(ref, { type: 'session.label', labels: fresh }, callerOf(question));
