@@ -23,6 +23,8 @@ beforeAll(async () => {
   await using server = await startProcess(join(root, 'used'));
   for (let turn = 0; turn < 20; turn++) await submit(server, 'kept', `echo ${'x'.repeat(2_000)} ${turn}`);
   await server.kill();
+  // `cpSync` copies no sockets.
+  rmSync(join(used, 'parlance.sock'));
   using database = new Database(join(used, 'parlance.db'));
   database.run('PRAGMA wal_checkpoint(TRUNCATE)');
 });

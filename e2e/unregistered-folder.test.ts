@@ -61,6 +61,7 @@ describe('an archive with a database and an unfinished call', () => {
       await server.kill();
 
       const archive = newFolder('archive');
+      rmSync(join(origin, '.parlance/parlance.sock'));
       cpSync(join(origin, '.parlance'), join(archive, '.parlance'), { recursive: true });
       expect(await refusalIn(archive)).toContain('start once with --data .parlance if you trust it');
       expect(await refusalIn(archive, ['--config', '.parlance/config.json'])).toContain('does not exist');

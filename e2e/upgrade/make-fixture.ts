@@ -64,6 +64,7 @@ try {
 function vacuumed(): Uint8Array<ArrayBuffer> {
   const path = join(folder, 'copy.db');
   // The killed server has left a write-ahead log beside its database: both are copied and merged.
+  rmSync(join(folder, 'data', 'parlance.sock'), { force: true });
   cpSync(join(folder, 'data'), join(folder, 'folded'), { recursive: true });
   using database = new Database(join(folder, 'folded', 'parlance.db'));
   database.run('VACUUM INTO ?', [path]);

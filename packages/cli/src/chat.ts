@@ -2,10 +2,12 @@
 import { fstatSync } from 'node:fs';
 import { approveFrom } from './approve.ts';
 import { CommandError } from './command-error.ts';
-import { SERVER_FLAGS, SERVER_HELP } from './connection/address.ts';
+import { SERVER_FLAGS, SERVER_HELP, type ServerAddress } from './connection/address.ts';
 import { openConnection } from './connection/open.ts';
 import { parseFlags, SWITCH, TEXT } from './flags.ts';
 import { recentSession } from './recent-session.ts';
+import { printStderr } from './stderr.ts';
+import { safeLine } from './terminal/safe-text.ts';
 
 const USAGE = `Usage: parlance chat [MESSAGE]
        parlance chat -p MESSAGE [--json]
@@ -69,6 +71,9 @@ export async function chat(argv: readonly string[]): Promise<number> {
     const session = values.continue ? await recentSession(connection) : (values.session ?? null);
     const common = { settings: { agent, model }, session, approve };
     if (app === null) {
+      const { url, about } = connection;
+      if (url !== null && process.stderr.isTTY)
+        printStderr(`parlance: ${url} as ${safeLine(about.principal.id)}`);
       const { runScript } = await import('./chat/script.ts');
       return await runScript(connection, { ...common, text, files: values.file ?? [], json });
     }
@@ -81,9 +86,9 @@ export async function chat(argv: readonly string[]): Promise<number> {
   }
 }
 
-async function signInHere(url: string): Promise<string> {
+async function signInHere(server: ServerAddress): Promise<string> {
   const { signInAndStore } = await import('./connection/login-prompt.ts');
-  return signInAndStore(url);
+  return signInAndStore(server);
 }
 
 const withPiped = (message: string, piped: string): string =>

@@ -3,8 +3,13 @@ import { existsSync } from 'node:fs';
 import { connect, ParlanceError } from '@parlance/sdk';
 import type { Config } from '@parlance/server/config';
 import { version } from '../package.json' with { type: 'json' };
-import { type ServerFlags, serverAddress } from './connection/address.ts';
-import { isParlance } from './connection/open.ts';
+import {
+  defaultUrl,
+  isParlance,
+  loginCommand,
+  type ServerFlags,
+  serverAddress,
+} from './connection/address.ts';
 import type { Check } from './doctor-check.ts';
 import { modelChecks } from './doctor-models.ts';
 import { folderProblem, isPortFree } from './doctor-probes.ts';
@@ -105,14 +110,15 @@ function dataFolder({ data, database }: Config): Check {
 }
 
 async function* server(flags: ServerFlags, config: Config | null): AsyncGenerator<Check> {
-  const { url, token } = await serverAddress(flags);
-  if (!(await isParlance(url))) {
-    yield await portCheck(url, config);
+  const server = await serverAddress(flags);
+  if (!server || !(await isParlance(server))) {
+    yield portCheck(server?.url ?? defaultUrl(), config);
     return;
   }
-  const login = { name: 'login', advice: `run parlance login --url ${url}` };
+  const { url, token, fetch } = server;
+  const login = { name: 'login', advice: `run ${loginCommand(server, flags)}` };
   try {
-    const about = await connect({ url, token, attempts: 1, timeoutMs: 5_000 }).server();
+    const about = await connect({ url, token, fetch, attempts: 1, timeoutMs: 5_000 }).server();
     yield { name: 'server', state: 'good', about: `Parlance ${about.version} answers at ${url}` };
     yield { name: login.name, state: 'good', about: `as ${about.principal.id} (${about.principal.role})` };
   } catch (error) {
@@ -123,7 +129,7 @@ async function* server(flags: ServerFlags, config: Config | null): AsyncGenerato
   }
 }
 
-async function portCheck(url: string, config: Config | null): Promise<Check> {
+function portCheck(url: string, config: Config | null): Check {
   const { hostname, port } = new URL(url);
   const name = 'server';
   if (config === null || hostname !== config.host || Number(port) !== config.port)
@@ -138,7 +144,7 @@ async function portCheck(url: string, config: Config | null): Promise<Check> {
   return {
     name,
     state: 'bad',
-    about: `port ${port} is used by another program`,
-    advice: 'start with another one: parlance serve --port 4000',
+    about: `port ${port} is used by another program, or by a server that is not known to be yours`,
+    advice: `start with another one: parlance serve --port 4000; or name the server: --url ${url}`,
   };
 }

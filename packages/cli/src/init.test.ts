@@ -192,7 +192,7 @@ describe('parlance doctor', () => {
     const taken = await runParlance(['doctor', '--json'], { cwd, env: { PORT: String(other.port) } });
     expect(checks(taken.stdout).server).toMatchObject({
       state: 'bad',
-      about: `port ${other.port} is used by another program`,
+      about: `port ${other.port} is used by another program, or by a server that is not known to be yours`,
     });
     const wrong = await runParlance(['doctor', '--json'], {
       cwd,

@@ -2,7 +2,13 @@
 import { connect, ParlanceError } from '@parlance/sdk';
 import { columns } from './columns.ts';
 import { CommandError } from './command-error.ts';
-import { SERVER_FLAGS, serverAddress } from './connection/address.ts';
+import {
+  defaultUrl,
+  noServer,
+  SERVER_FLAGS,
+  type ServerAddress,
+  serverAddress,
+} from './connection/address.ts';
 import { signInAndStore } from './connection/login-prompt.ts';
 import { forgetLogin, storedLogin, storedUrls } from './connection/logins.ts';
 import { parseFlags, SWITCH, TEXT } from './flags.ts';
@@ -13,8 +19,8 @@ Asks for name and password, and stores an API key for that server in the configu
 (~/.config/parlance/logins.json, mode 0600). The key is valid for 90 days. It is listed with the
 API keys of the user, where it can be revoked.
 
-  --url URL     the server (PARLANCE_URL). Without it: the one that uses the data folder, or else
-                the one at http://127.0.0.1:3000 (HOST, PORT)
+  --url URL     the server (PARLANCE_URL). Without it: your server that uses the data folder, or else
+                your server at http://127.0.0.1:3000 (HOST, PORT)
   --user NAME   do not ask for the name
   --logout      revoke the key of that server and forget it
   --list        list the stored logins
@@ -31,20 +37,24 @@ export async function login(argv: readonly string[]): Promise<number> {
   if (values.help) return print(USAGE);
   if (positionals.length > 0) throw new CommandError('login takes no argument', 2);
   if (values.list) return print(listed());
-  const { url } = await serverAddress(values);
-  if (values.logout) return logout(url);
-  await signInAndStore(url, { user: values.user });
+  const server = await serverAddress(values);
+  if (values.logout) return logout(server);
+  if (!server) throw noServer();
+  await signInAndStore(server, { user: values.user });
+  const { url } = server;
   const stored = storedLogin(url);
   return print(`signed in at ${url} as ${stored?.user} until ${stored?.expiresAt.slice(0, 10)}`);
 }
 
-async function logout(url: string): Promise<number> {
+/** Without a server, the login at the default address is forgotten. */
+async function logout(server: ServerAddress | null): Promise<number> {
+  const { url, fetch } = server ?? { url: defaultUrl(), fetch: () => Promise.reject(noServer()) };
   const stored = storedLogin(url);
   if (!stored) {
     forgetLogin(url);
     return print(`not signed in at ${url}`);
   }
-  const parlance = connect({ url, token: stored.key, attempts: 2 });
+  const parlance = connect({ url, fetch, token: stored.key, attempts: 2 });
   const problem = await parlance.keys.revoke(stored.id).then(
     () => null,
     (error: unknown) => error,

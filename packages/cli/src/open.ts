@@ -2,8 +2,7 @@
 import { openInBrowser } from './browser.ts';
 import { consoleAddress } from './chat/console-link.ts';
 import { CommandError } from './command-error.ts';
-import { givenUrl, SERVER_FLAGS, SERVER_HELP, serverAddress } from './connection/address.ts';
-import { isParlance } from './connection/open.ts';
+import { isParlance, noServer, SERVER_FLAGS, SERVER_HELP, serverAddress } from './connection/address.ts';
 import { parseFlags, SWITCH } from './flags.ts';
 import { printStderr } from './stderr.ts';
 
@@ -24,14 +23,10 @@ export async function open(argv: readonly string[]): Promise<number> {
   }
   const [session = null, extra] = positionals;
   if (extra !== undefined) throw new CommandError('open takes only one session', 2);
-  const { url } = await serverAddress(values);
-  if (!(await isParlance(url)))
-    throw new CommandError(
-      givenUrl(values) === null
-        ? `no server responds at ${url}: start one with parlance serve`
-        : `cannot reach ${url}`,
-      4,
-    );
+  const server = await serverAddress(values);
+  if (!server) throw noServer();
+  const { url } = server;
+  if (!(await isParlance(server))) throw new CommandError(`cannot reach ${url}`, 4);
   const address = consoleAddress(url, session);
   if (!values.print && (await openInBrowser(address))) {
     printStderr(`opened ${address}`);

@@ -1,7 +1,13 @@
 /** `parlance pair CODE`: connects the browser extension that displays the code. */
 import { createInterface } from 'node:readline/promises';
 import { CommandError } from './command-error.ts';
-import { SERVER_FLAGS, SERVER_HELP, type ServerAddress, serverAddress } from './connection/address.ts';
+import {
+  noServer,
+  SERVER_FLAGS,
+  SERVER_HELP,
+  type ServerAddress,
+  serverAddress,
+} from './connection/address.ts';
 import { parseFlags, SWITCH } from './flags.ts';
 import { printStderr } from './stderr.ts';
 
@@ -26,6 +32,7 @@ export async function pair(argv: readonly string[]): Promise<number> {
   }
   if (extra !== undefined) throw new CommandError('pair takes one code', 2);
   const server = await serverAddress(values);
+  if (!server) throw noServer();
   const found = await ask<Extension>(server, 'find', { code });
   if (!values.yes && !(await confirmed(found))) {
     await ask(server, 'answer', { code, allow: false });
@@ -51,7 +58,7 @@ async function confirmed({ name, origin }: Extension): Promise<boolean> {
 }
 
 async function ask<Answer>(
-  { url, token }: ServerAddress,
+  { url, token, fetch }: ServerAddress,
   what: 'find' | 'answer',
   body: { readonly code: string; readonly allow?: boolean },
 ): Promise<Answer> {

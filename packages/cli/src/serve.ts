@@ -1,7 +1,7 @@
 /** `parlance serve`: starts the server. */
 import { fullHelpText, helpText } from '@parlance/server/config';
 import { bannerOf } from './banner.ts';
-import { announceServer } from './connection/running-server.ts';
+import { shareServer } from './connection/running-server.ts';
 import { counted } from './counted.ts';
 import { configFrom, explainStart } from './start.ts';
 import { printStderr } from './stderr.ts';
@@ -45,7 +45,7 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
   if (adminPassword !== null && !hasBanner)
     printStderr(`created user admin with password ${adminPassword} (shown once)`);
   const url = urlOf(ownHost(server.host), server.port);
-  withdraw = announceServer(config.data, { url });
+  withdraw = shareServer(config.data, url, (path, init) => server.fetch(path, init));
   console.log(`parlance listening on ${urlOf(server.host, server.port)}`);
   for (const listener of server.doors)
     console.log(`parlance listener ${listener.dialect} on ${urlOf(server.host, listener.port)}`);

@@ -67,6 +67,6 @@ async function explanationOf(error: unknown, { host, data }: Config): Promise<un
 
 function inUse({ message }: Error, data: string): Error {
   const running = runningServer(data, true);
-  const first = running !== null && 'url' in running ? `open ${running.url}` : 'stop it';
+  const first = running?.url ? `open ${running.url}` : 'stop it';
   return new Error(`${message}: ${first}, or choose another folder with --data FOLDER`);
 }

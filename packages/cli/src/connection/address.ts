@@ -1,8 +1,13 @@
-/** Determines the server of a command, and its credentials. */
+/**
+ * Determines the server of a command, and its credentials. Nothing is sent to an address just because
+ * something listens there: any program of any user can. A server is one that the user has named, by its URL
+ * or a login there, or one that proves to be the user's own by the socket in its data folder.
+ */
 import { resolve } from 'node:path';
+import type { Fetch } from '@parlance/sdk';
 import { CommandError } from '../command-error.ts';
-import { storedLogin } from './logins.ts';
-import { type RunningServer, runningServer } from './running-server.ts';
+import { isNamedLogin, storedLogin } from './logins.ts';
+import { fetchOver, ownServers, type RunningServer, runningServer } from './running-server.ts';
 
 export type ServerFlags = {
   readonly url?: string | undefined;
@@ -11,7 +16,13 @@ export type ServerFlags = {
   readonly config?: string | undefined;
 };
 
-export type ServerAddress = { readonly url: string; readonly token: string | null };
+export type ServerAddress = {
+  readonly url: string;
+  readonly token: string | null;
+  /** Whether it is reached over the socket of its data folder. Then nothing is sent to the URL. */
+  readonly isOwn: boolean;
+  readonly fetch: Fetch;
+};
 
 /** Flags of all commands that connect to a server. */
 export const SERVER_FLAGS = {
@@ -23,8 +34,8 @@ export const SERVER_FLAGS = {
 } as const;
 
 /** Help text for these flags. */
-export const SERVER_HELP = `  --url URL      a server (PARLANCE_URL). Without it: the one that uses the data folder, or else
-                 the one at http://127.0.0.1:3000 (HOST, PORT)
+export const SERVER_HELP = `  --url URL      a server (PARLANCE_URL). Without it: your server that uses the data folder, or else the
+                 one at http://127.0.0.1:3000 (HOST, PORT), if it is yours or you have signed in there
   --token TOKEN  a token or an API key (PARLANCE_TOKEN). Without it: what parlance login has stored
   --data FOLDER  the data folder (PARLANCE_DATA), ./.parlance`;
 
@@ -68,20 +79,80 @@ export async function chosenFolder(flags: ServerFlags): Promise<{ folder: string
   return { folder: configured.dataFolder(flags), isNamed: true };
 }
 
-/** The server that uses the data folder; null if none is running. */
-export async function localServer(flags: ServerFlags): Promise<RunningServer | null> {
+/**
+ * The server of a command; null if none is named and none of this user is running. One that is named may not
+ * respond.
+ * @example
+ * const { url, token, fetch } = (await serverAddress(values)) ?? fail();
+ */
+export async function serverAddress(flags: ServerFlags): Promise<ServerAddress | null> {
+  const given = givenUrl(flags);
+  if (given !== null) return named(given, flags);
   const { folder, isNamed } = await chosenFolder(flags);
-  return runningServer(folder, isNamed);
+  for (const server of [runningServer(folder, isNamed), ownServerAt(defaultUrl())]) {
+    if (server?.url && (await isParlance(over(server, flags)))) return over(server, flags);
+  }
+  return isNamedLogin(defaultUrl()) ? named(defaultUrl(), flags) : null;
 }
 
-/**
- * The address of a server with a port, whether or not it responds.
- * @example
- * const { url, token } = await serverAddress(values);
- */
-export async function serverAddress(flags: ServerFlags): Promise<ServerAddress> {
-  const given = givenUrl(flags);
-  const local = given === null ? await localServer(flags) : null;
-  const url = given ?? (local && 'url' in local ? local.url : defaultUrl());
-  return { url, token: tokenFor(url, flags) };
+const named = (url: string, flags: ServerFlags): ServerAddress => ({
+  url,
+  token: tokenFor(url, flags),
+  isOwn: false,
+  fetch: (address, init) => fetch(address, init),
+});
+
+function over({ url, socket }: RunningServer, flags: ServerFlags): ServerAddress {
+  const base = url ?? '';
+  if (socket === null)
+    throw new CommandError(
+      `the server at ${base} has no socket in its data folder that proves it to be yours: name it with --url ${base}`,
+      4,
+    );
+  return {
+    url: base,
+    token: tokenFor(base, flags),
+    isOwn: true,
+    fetch: (address, init) => fetchOver(socket, address.slice(base.length), init),
+  };
 }
+
+/** The server of this user at the port of the URL, whatever its data folder is. */
+function ownServerAt(url: string): RunningServer | null {
+  const { port } = new URL(url);
+  for (const server of ownServers())
+    if (server.url !== null && new URL(server.url).port === port) return server;
+  return null;
+}
+
+/** Timeout of a server that nobody has named. */
+const PROBE_MS = 1_500;
+
+/** Whether a Parlance server responds. The request has no token. */
+export async function isParlance(server: Pick<ServerAddress, 'url' | 'fetch'>): Promise<boolean> {
+  try {
+    const init = { signal: AbortSignal.timeout(PROBE_MS) };
+    const response = await server.fetch(`${server.url}/v1/server`, init);
+    const body = (await response.json()) as {
+      version?: unknown;
+      principal?: unknown;
+      error?: { code?: unknown };
+    };
+    if (response.status === 401) return body.error?.code === 'unauthenticated';
+    return response.ok && typeof body.version === 'string' && typeof body.principal === 'object';
+  } catch {
+    // Nothing listens there, or another program does.
+    return false;
+  }
+}
+
+/** How to sign in at a server. */
+export const loginCommand = ({ url, isOwn }: ServerAddress, { data }: ServerFlags): string =>
+  isOwn ? `parlance login${data === undefined ? '' : ` --data ${data}`}` : `parlance login --url ${url}`;
+
+/** For commands that need a server with an address. */
+export const noServer = (): CommandError =>
+  new CommandError(
+    `no server of yours is running at ${defaultUrl()}: start one with parlance serve, or name one with --url`,
+    4,
+  );

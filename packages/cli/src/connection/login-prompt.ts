@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { connect, type Parlance, ParlanceError } from '@parlance/sdk';
 import { ask, askSecretly } from '../ask.ts';
 import { CommandError } from '../command-error.ts';
+import type { ServerAddress } from './address.ts';
 import { storedLogin, storeLogin } from './logins.ts';
 import { connectionError } from './open.ts';
 
@@ -14,12 +15,12 @@ const LIFETIME_MS = 90 * DAY_MS;
 
 /** A client with a login token, which is valid for a day and not stored. Asks for missing credentials. */
 export async function signIn(
-  url: string,
+  { url, fetch }: ServerAddress,
   given: Credentials = {},
 ): Promise<{ parlance: Parlance; user: string }> {
   const user = given.user ?? (await ask(`Name at ${url}: `));
   const password = given.password ?? (await askSecretly(`Password for ${user}: `));
-  const parlance = connect({ url, attempts: 1 });
+  const parlance = connect({ url, fetch, attempts: 1 });
   try {
     await parlance.auth.login(user, password);
   } catch (error) {
@@ -31,15 +32,16 @@ export async function signIn(
 }
 
 /** Signs in and stores a key, which is listed under "API keys" in the console. Resolves with the key. */
-export async function signInAndStore(url: string, given: Credentials = {}): Promise<string> {
-  const { parlance, user } = await signIn(url, given);
+export async function signInAndStore(server: ServerAddress, given: Credentials = {}): Promise<string> {
+  const { parlance, user } = await signIn(server, given);
+  const { url, isOwn } = server;
   const before = storedLogin(url);
   try {
     const { key, id, expiresAt } = await parlance.keys.add({
       name: `parlance login on ${hostname()}`.slice(0, 100),
       expiresAt: new Date(Date.now() + LIFETIME_MS).toISOString(),
     });
-    storeLogin(url, { user, key, id, expiresAt: expiresAt ?? '' });
+    storeLogin(url, { user, key, id, expiresAt: expiresAt ?? '', isOwn });
     // Revoke the key of an earlier login from this machine. It may belong to another user, or be revoked
     // already.
     if (before) await parlance.keys.revoke(before.id).catch(() => undefined);

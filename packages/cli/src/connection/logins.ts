@@ -10,6 +10,8 @@ export type StoredLogin = {
   readonly id: string;
   /** ISO 8601 */
   readonly expiresAt: string;
+  /** Whether the server has proved to be the user's own: then nobody has named its URL. */
+  readonly isOwn?: boolean;
 };
 
 type Logins = Record<string, StoredLogin>;
@@ -38,6 +40,15 @@ export function storedLogin(url: string, now = Date.now()): StoredLogin | null {
   const logins = readLogins();
   const login = Object.hasOwn(logins, url) ? logins[url] : undefined;
   return login && Date.parse(login.expiresAt) > now ? login : null;
+}
+
+/**
+ * Whether the user has signed in at this URL by naming it. It may have expired. A login at a server of the
+ * user's own does not count: another program may listen at its address when it does not run.
+ */
+export function isNamedLogin(url: string): boolean {
+  const logins = readLogins();
+  return Object.hasOwn(logins, url) && logins[url]?.isOwn !== true;
 }
 
 export function storeLogin(url: string, login: StoredLogin): void {

@@ -1,8 +1,18 @@
 /** Opens the connection of a command: to a running server, or to one in this process. */
 import { type About, connect, type Parlance, ParlanceError } from '@parlance/sdk';
 import { CommandError } from '../command-error.ts';
+import { isPortFree } from '../doctor-probes.ts';
+import { printStderr } from '../stderr.ts';
 import { safeLine } from '../terminal/safe-text.ts';
-import { chosenFolder, defaultUrl, givenUrl, type ServerFlags, tokenFor } from './address.ts';
+import {
+  chosenFolder,
+  defaultUrl,
+  givenUrl,
+  loginCommand,
+  type ServerAddress,
+  type ServerFlags,
+  serverAddress,
+} from './address.ts';
 import { runningServer } from './running-server.ts';
 import { SHARED_URL, SharedServer } from './shared-server.ts';
 
@@ -19,55 +29,53 @@ export type Connection = {
 
 export type OpenOptions = {
   /** Signs in if the server requires it; throws if the user does not. */
-  readonly signIn?: (url: string) => Promise<string>;
+  readonly signIn?: (server: ServerAddress) => Promise<string>;
 };
 
 /** Short delays, since a person is waiting. */
 const BACKOFF = { baseMs: 300, maxMs: 5_000 };
-/** Timeout of the default address. */
-const PROBE_MS = 1_500;
-
 /** Throws `CommandError` with exit code 4 if the server cannot be reached or needs a login. */
 export async function openConnection(flags: ServerFlags, options: OpenOptions = {}): Promise<Connection> {
-  return (
-    (await openRunning(flags, options)) ?? shared(flags, { ...(await chosenFolder(flags)), isRunning: false })
-  );
+  const running = await openRunning(flags, options);
+  if (running) return running;
+  noteForeignServer(flags);
+  return shared(flags, { ...(await chosenFolder(flags)), isRunning: false });
+}
+
+/** A token is meant for a server: an agent in this process would be a surprise. */
+function noteForeignServer({ token = process.env.PARLANCE_TOKEN ?? '' }: ServerFlags): void {
+  const { hostname, port } = new URL(defaultUrl());
+  if ((token === '' && !process.stderr.isTTY) || isPortFree(hostname, Number(port))) return;
+  const problem = `what listens at ${defaultUrl()} is not known to be a server of yours: to use it, name it with --url`;
+  if (token !== '') throw new CommandError(problem, 4);
+  printStderr(`parlance: ${problem}`);
 }
 
 /** Connects to a running server; null if there is none. Throws like `openConnection`. */
 export async function openRunning(flags: ServerFlags, options: OpenOptions = {}): Promise<Connection | null> {
-  const given = givenUrl(flags);
-  if (given !== null) return remote(given, flags, options);
-  const { folder, isNamed } = await chosenFolder(flags);
-  const local = runningServer(folder, isNamed);
-  if (local && 'socket' in local) return shared(flags, { folder, isNamed, isRunning: true });
-  const url = local?.url ?? defaultUrl();
-  return (await isParlance(url)) ? remote(url, flags, options) : null;
-}
-
-/** Whether a Parlance server responds at the URL. */
-export async function isParlance(url: string): Promise<boolean> {
-  try {
-    const response = await fetch(`${url}/v1/server`, { signal: AbortSignal.timeout(PROBE_MS) });
-    const body = (await response.json()) as {
-      version?: unknown;
-      principal?: unknown;
-      error?: { code?: unknown };
-    };
-    if (response.status === 401) return body.error?.code === 'unauthenticated';
-    return response.ok && typeof body.version === 'string' && typeof body.principal === 'object';
-  } catch {
-    // Nothing listens there, or another program does.
-    return false;
+  if (givenUrl(flags) === null) {
+    const { folder, isNamed } = await chosenFolder(flags);
+    if (runningServer(folder, isNamed)?.url === null)
+      return shared(flags, { folder, isNamed, isRunning: true });
   }
+  const server = await serverAddress(flags);
+  return server && running(server, flags, options);
 }
 
-async function remote(url: string, flags: ServerFlags, { signIn }: OpenOptions): Promise<Connection> {
-  const parlance = connect({ url, token: tokenFor(url, flags), backoff: BACKOFF });
+async function running(
+  server: ServerAddress,
+  flags: ServerFlags,
+  { signIn }: OpenOptions,
+): Promise<Connection> {
+  const { url, token, fetch } = server;
+  const parlance = connect({ url, token, fetch, backoff: BACKOFF });
   const about = await askServer(parlance).catch(async (error: unknown) => {
     if (!needsLogin(error)) throw connectionError(error, url);
-    if (!signIn) throw loginError(url, parlance.token !== null);
-    parlance.token = await signIn(url);
+    if (!signIn) {
+      const what = token === null ? 'sign-in is required' : 'the login has expired or was revoked';
+      throw new CommandError(`${what}: run ${loginCommand(server, flags)}`, 4);
+    }
+    parlance.token = await signIn(server);
     return parlance.server();
   });
   return { parlance, about, url, isEmbedded: () => false, close: async () => undefined };
@@ -79,17 +87,12 @@ const askServer = (parlance: Parlance): Promise<About> =>
 const needsLogin = (error: unknown): boolean =>
   error instanceof ParlanceError && error.code === 'unauthenticated';
 
-const loginError = (url: string, hasToken: boolean): CommandError =>
-  new CommandError(
-    `${hasToken ? 'the login has expired or was revoked' : 'sign-in is required'}: run parlance login --url ${url}`,
-    4,
-  );
-
 export function connectionError(error: unknown, url: string): unknown {
   if (error instanceof DOMException && error.name === 'TimeoutError')
     return new CommandError(`no response from ${url}`, 4, { cause: error });
   if (!(error instanceof ParlanceError)) return error;
-  if (needsLogin(error)) return loginError(url, true);
+  if (needsLogin(error))
+    return new CommandError('the login has expired or was revoked: run parlance login', 4, { cause: error });
   if (error.code === 'unreachable') return new CommandError(`cannot reach ${url}`, 4, { cause: error });
   if (error.code === 'unexpected')
     return new CommandError(`${url} is not a Parlance server`, 4, { cause: error });

@@ -77,7 +77,11 @@ describe('a server of the data folder', () => {
     const server = await startProcess(cwd, settings);
     await using _ = server;
     const file = join(cwd, '.parlance/server.json');
-    expect(JSON.parse(await Bun.file(file).text())).toEqual({ pid: server.pid, url: server.http });
+    expect(JSON.parse(await Bun.file(file).text())).toEqual({
+      pid: server.pid,
+      url: server.http,
+      socket: join(cwd, '.parlance/parlance.sock'),
+    });
     const env = { ...ENV, PARLANCE_DATA: join(cwd, '.parlance') };
     await runParlance(['chat', '-p', 'count to 3', '--session', 'here'], { cwd, env });
     const { title } = (await (await fetch(`${server.http}/v1/sessions/here`)).json()) as { title: string };

@@ -3,10 +3,9 @@
  * reach it over a socket in the data folder, which only its user can open. When that process ends, one of the
  * others takes over.
  */
-import { chmodSync } from 'node:fs';
 import type { ServerLink } from '../stdio/server-link.ts';
 import { tokenFor } from './address.ts';
-import { announceServer, removeSocket, runningServer, socketIn } from './running-server.ts';
+import { fetchOver, runningServer, shareServer, socketIn } from './running-server.ts';
 
 export type SharedOptions = {
   readonly folder: string;
@@ -34,7 +33,8 @@ export class SharedServer {
   async start(): Promise<void> {
     const { openEmbeddedLink } = await import('../stdio/embedded-link.ts');
     this.#link = await openEmbeddedLink(this.options.argv);
-    this.#stopSharing = share(this.options.folder, this.#link);
+    const link = this.#link;
+    this.#stopSharing = shareServer(this.options.folder, null, (path, init) => link.fetch(path, init));
   }
 
   readonly fetch = async (url: string, init: RequestInit): Promise<Response> => {
@@ -52,21 +52,14 @@ export class SharedServer {
     await this.#link?.close(graceMs);
   }
 
-  /**
-   * Sends to the server in another process: over its socket, or to its address if it is `parlance serve` now.
-   */
-  #remote(url: string, init: RequestInit): Promise<Response> {
+  /** Sends to the server in another process, which may be `parlance serve` now. */
+  async #remote(url: string, init: RequestInit): Promise<Response> {
     const { folder, isNamed } = this.options;
     const server = runningServer(folder, isNamed);
-    if (server && 'url' in server) {
-      const headers = new Headers(init.headers);
-      const token = tokenFor(server.url, {});
-      if (token !== null) headers.set('authorization', `Bearer ${token}`);
-      return fetch(server.url + url.slice(SHARED_URL.length), { ...init, headers });
-    }
-    const unix = server?.socket ?? socketIn(folder);
-    if (unix === null) throw new Error('no server uses this data folder');
-    return fetch(url, { ...init, unix });
+    const headers = new Headers(init.headers);
+    const token = server?.url ? tokenFor(server.url, {}) : null;
+    if (token !== null) headers.set('authorization', `Bearer ${token}`);
+    return fetchOver(socketIn(folder), url.slice(SHARED_URL.length), { ...init, headers });
   }
 
   /** True if the server now runs in this process. Another process may have been faster. */
@@ -88,27 +81,3 @@ const isRefused = (error: unknown): boolean =>
   error instanceof Error &&
   'code' in error &&
   ['ConnectionRefused', 'FailedToOpenSocket', 'ENOENT', 'ECONNREFUSED'].includes(String(error.code));
-
-/** Returns a function that stops it. */
-function share(folder: string, link: ServerLink): () => void {
-  const unix = socketIn(folder);
-  if (unix === null) return () => undefined;
-  removeSocket(unix);
-  const listener = Bun.serve({
-    unix,
-    fetch(request, server) {
-      // Streams may be silent for longer than the idle timeout.
-      server.timeout(request, 0);
-      const { pathname, search } = new URL(request.url);
-      const { method, headers, body, signal } = request;
-      return link.fetch(pathname + search, { method, headers, body, signal });
-    },
-  });
-  chmodSync(unix, 0o600);
-  const withdraw = announceServer(folder, { socket: unix });
-  return () => {
-    withdraw();
-    void listener.stop(true);
-    removeSocket(unix);
-  };
-}

@@ -1,4 +1,5 @@
 /** A server without a port, for clients in the same process. */
+import type { Hono } from 'hono';
 import type { Config } from '../config/config.ts';
 import { socketRouter } from '../dialects/shared/routes.ts';
 import { rememberAddress } from '../http/client-address.ts';
@@ -25,6 +26,15 @@ export type EmbeddedParts = { readonly backend: Backend; readonly front: Front }
 /** Host name in request URLs; nothing listens there. */
 const ORIGIN = 'http://localhost';
 
+/** Requests from this process, or from a socket that only this user can open: no origin is checked. */
+export function localFetch(routes: Hono): EmbeddedServer['fetch'] {
+  return async (path, init) => {
+    const request = new Request(ORIGIN + path, init);
+    rememberAddress(request, 'local');
+    return routes.fetch(request);
+  };
+}
+
 export function runEmbedded(
   config: Config,
   { backend, front }: EmbeddedParts,
@@ -37,11 +47,7 @@ export function runEmbedded(
   readiness.serving();
   const resuming = resumeTurns(engine, log);
   return {
-    async fetch(path, init) {
-      const request = new Request(ORIGIN + path, init);
-      rememberAddress(request, 'local');
-      return routes.fetch(request);
-    },
+    fetch: localFetch(routes),
     connect(path, peer) {
       const target = router(new URL(path, ORIGIN), false);
       if (!target) throw new Error(`no socket is served at ${path}`);

@@ -1,6 +1,7 @@
 /** A running server and its shutdown. */
 import { Fault } from '@parlance/protocol';
 import type { Changeable, Config } from '../config/config.ts';
+import { localFetch } from './embedded.ts';
 import type { Backend } from './engine.ts';
 import type { Front } from './front.ts';
 import { resumeTurns } from './resume.ts';
@@ -20,6 +21,8 @@ export type RunningServer = {
   readonly model: () => Changeable['model'];
   /** number of running turns */
   readonly running: () => number;
+  /** Handles a request of this user to a path such as `/v1/sessions`, from a socket in the data folder. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
   /**
    * Drains: starts no new turns, waits for running ones for a grace period, notifies clients, closes
    * everything.
@@ -55,6 +58,7 @@ export function runServer(config: Config, parts: ServerParts, opened: AsyncDispo
     adminPassword: parts.adminPassword,
     model: () => setup.live.current.model,
     running: () => engine.running,
+    fetch: localFetch(parts.front.routes),
     stop,
   };
 }
