@@ -3,12 +3,22 @@
  * are skipped, and unknown events of a newer server only advance `seq`. Once a turn is over, durable events alone fold to
  * the same view as durable and ephemeral events together.
  */
-import type { DurableEvent, DurableEventType, EphemeralEvent, Usage } from '@parlance/protocol';
+import type { DurableEvent, DurableEventType, EphemeralEvent, Json, Part, Usage } from '@parlance/protocol';
 import type { SessionStreamEvent, Snapshot } from './answers.ts';
 import * as calls from './view/call.ts';
-import { inputOf, titleOf } from './view/input.ts';
-import { planOf } from './view/plan.ts';
-import { EMPTY, type Item, newTurn, type SessionView, type TurnState, type TurnView } from './view/shapes.ts';
+
+import {
+  type CallView,
+  EMPTY,
+  type InputView,
+  type Item,
+  newTurn,
+  type PlanStep,
+  type PlanView,
+  type SessionView,
+  type TurnState,
+  type TurnView,
+} from './view/shapes.ts';
 import * as turns from './view/turn.ts';
 
 export * from './view/shapes.ts';
@@ -276,3 +286,81 @@ const sum = (a: Usage, b: Usage): Usage => {
     ...(reasoningTokens > 0 ? { reasoningTokens } : {}),
   };
 };
+
+// An input as the view shows it.
+
+/** An interrupting input is stored directly after the end of the turn that it interrupted. */
+function supersededBy(view: SessionView, event: DurableEvent<'input.accepted'>): TurnView['turn'] | null {
+  const last = view.entries.at(-1);
+  if (last?.kind !== 'turn' || last.state.status !== 'cancelled') return null;
+  return last.state.reason === 'superseded' && last.seqs.at(-1) === event.seq - 1 ? last.turn : null;
+}
+
+function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): InputView {
+  const { input, parts, dialect, key, call, data, agent, turn, at, seq } = event;
+  return {
+    input,
+    parts,
+    dialect,
+    ...(key === undefined ? {} : { key }),
+    ...(call === undefined ? {} : { call }),
+    ...(data === undefined ? {} : { data }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(turn === undefined ? {} : { turn }),
+    superseded: supersededBy(view, event),
+    at,
+    seqs: [seq],
+  };
+}
+
+/** Default title, like the server's: the beginning of the first input. */
+const titleOf = ([first]: readonly Part[]): string => (first?.type === 'text' ? titleFrom(first.text) : '');
+
+const TITLE_LENGTH = 80;
+/** Longer texts are not searched for marks. */
+const MAX_READ = 2_000;
+
+/** As one line, without the marks of Markdown. */
+function titleFrom(text: string): string {
+  const line = withoutMarks(text.slice(0, MAX_READ)) || oneLine(text);
+  return (line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`).toWellFormed();
+}
+
+const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
+
+/** Marks inside of words stay, such as those of `__init__` and `2*3*4`. */
+const withoutMarks = (text: string): string =>
+  oneLine(
+    text
+      .replace(/^[ \t]*(?:`{3,}|~{3,}).*$/gm, '')
+      .replace(/^[ \t]*(?:#{1,6}|>|[-*+])[ \t]+/gm, '')
+      .replace(/!?\[([^[\]\n]{1,200})\]\([^()\s]{1,500}\)/g, '$1')
+      .replace(/`+([^`\n]+)`+/g, '$1')
+      .replace(/(\*\*\*|\*\*|~~)(?=[^\s*~])([^*~\n]+)\1/g, '$2')
+      .replace(/(?<![\w*])\*(?=[^\s*])([^*\n]+)\*(?![\w*])/g, '$1'),
+  );
+
+// The agent's plan: the input of its last successful `update_plan`.
+
+const STATUSES: readonly string[] = ['pending', 'in_progress', 'completed'] satisfies PlanStep['status'][];
+
+/** Null if the call was not a plan update. */
+function planOf(call: CallView | null, event: DurableEvent<'tool.ended'>): PlanView | null {
+  if (call?.tool !== 'update_plan' || event.outcome !== 'ok') return null;
+  const { steps, explanation } = call.input;
+  if (!Array.isArray(steps) || !steps.every(isStep)) return null;
+  return {
+    steps,
+    ...(typeof explanation === 'string' ? { explanation } : {}),
+    at: event.at,
+    seqs: [...call.seqs, event.seq],
+  };
+}
+
+/** The built-in tool validates its input, but an MCP tool may have the same name. */
+const isStep = (value: Json): value is PlanStep =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  typeof value.step === 'string' &&
+  STATUSES.includes(String(value.status));

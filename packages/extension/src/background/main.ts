@@ -3,13 +3,23 @@
  * the storage, and an alarm wakes it up.
  */
 import type { PanelMessage, WorkerReply } from '../panel-messages.ts';
-import { asks, connection, restrictToExtension, sites, tasks, toolsOn } from '../shared/storage.ts';
+import { siteOf } from '../shared/sites.ts';
+import {
+  asks,
+  connection,
+  restrictToExtension,
+  sites,
+  tasks,
+  toolsOn,
+  unfinished,
+} from '../shared/storage.ts';
 import { isRunning } from '../shared/task-record.ts';
-import { showBadge } from './badge.ts';
 import { chooseSite, forgetAsks } from './permission.ts';
-import { checkPairing, pairedNow } from './server.ts';
+import { ask, checkPairing, pairedNow } from './server.ts';
+import { askPage, inject } from './tabs/content.ts';
 import { registerEarly } from './tabs/early-scripts.ts';
-import { pageLoads } from './tasks/early.ts';
+import { ended, newTask, putTask } from './tasks/records.ts';
+import { mayUse } from './tasks/site-permission.ts';
 import {
   beginTask,
   continueTasks,
@@ -19,7 +29,6 @@ import {
   stopTask,
   tabClosed,
 } from './tasks/tasks.ts';
-import { endUnfinished, rememberUnfinished } from './tasks/unfinished.ts';
 import { forgetOpenUses } from './tools/run.ts';
 import { offerTools, stopTools, toolsBusy } from './tools/tools.ts';
 
@@ -121,3 +130,57 @@ async function wakeUp(): Promise<void> {
 }
 
 void wakeUp();
+
+// The badge of the toolbar button: a question waits, or something happens in the browser.
+
+async function showBadge(isBusy: boolean): Promise<void> {
+  const waiting = (await asks.get()).filter(({ answer }) => answer === null).length;
+  const text = waiting > 0 ? '?' : isBusy ? '●' : '';
+  await chrome.action.setBadgeText({ text });
+  await chrome.action.setBadgeBackgroundColor({ color: waiting > 0 ? '#8a5300' : '#22654f' });
+  await chrome.action.setTitle({
+    title:
+      waiting > 0 ? 'Parlance needs your answer' : isBusy ? 'Parlance is using the browser' : 'Open Parlance',
+  });
+}
+
+// Scripts are injected while a page of a task is still loading: its own dialogs would block it before it can be read.
+
+async function pageLoads(tab: number, address: string | undefined): Promise<void> {
+  const task = Object.values(await tasks.get()).find((one) => isRunning(one) && one.tab === tab);
+  const site = siteOf(address);
+  if (!task || site === null || (await mayUse(site, task.allowed)) !== 'allowed') return;
+  try {
+    await inject(tab);
+    await askPage(tab, { kind: 'attach' }, 2_000);
+  } catch {
+    // Replaced or closed meanwhile: the task injects them when it reads the page.
+    return;
+  }
+}
+
+// Tasks that were running when the browser was closed. Their records, which hold parts of pages, are only kept until then; what
+// remains is enough to say so, and to end them on the server.
+
+const CLOSED = 'The browser was closed before the task had ended. Send it again to start over.';
+
+/** Called when a task changes. */
+async function rememberUnfinished(): Promise<void> {
+  const running = Object.values(await tasks.get()).filter(isRunning);
+  await unfinished.change((before) => {
+    const now = Object.fromEntries(running.map(({ session, query }) => [session, query]));
+    return JSON.stringify(before) === JSON.stringify(now) ? before : now;
+  });
+}
+
+/** Called once when the worker starts. */
+async function endUnfinished(): Promise<void> {
+  const [left, known] = await Promise.all([unfinished.get(), tasks.get()]);
+  for (const [session, query] of Object.entries(left)) {
+    if (session in known) continue;
+    await putTask({ ...newTask({ session, query, tab: -1 }), ...ended('failed', CLOSED) });
+    const path = `/v1/sessions/${encodeURIComponent(session)}/commands`;
+    await ask({ path, body: { type: 'turn.cancel' } }).catch(() => undefined);
+  }
+  await rememberUnfinished();
+}

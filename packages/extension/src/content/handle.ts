@@ -2,8 +2,9 @@
 import type { ContentAnswers, ContentReply, ContentRequest } from '../messages.ts';
 import { forgetDialogs } from './actions/dialogs.ts';
 import { noteOpenedDialogs, perform } from './actions/perform.ts';
-import { conceal } from './conceal.ts';
-import { drawNumbers, indicate } from './indicator.ts';
+import { rootsIn } from './dom/flat-tree.ts';
+import { isSecret } from './dom/secrets.ts';
+import { drawNumbers, hideIndicator, indicate } from './indicator.ts';
 import { inspect, inspectTool } from './inspect.ts';
 import { forgetNumbers, numbersInView } from './numbers.ts';
 import { PageFailure, pageError } from './page-error.ts';
@@ -68,4 +69,30 @@ async function answer(
       forgetDialogs();
       return null;
   }
+}
+
+// Hides the values of secret fields, and the indicator, while a picture of the page is taken.
+
+/** The styles that fields had before. */
+const concealed = new Map<HTMLElement, string | null>();
+
+function conceal(on: boolean): void {
+  hideIndicator(on);
+  if (on) for (const root of rootsIn(document)) hideIn(root);
+  else restore();
+}
+
+function hideIn(root: Document | ShadowRoot): void {
+  for (const field of root.querySelectorAll<HTMLElement>('input, textarea')) {
+    if (concealed.has(field) || !isSecret(field)) continue;
+    concealed.set(field, field.getAttribute('style'));
+    field.style.setProperty('-webkit-text-security', 'disc', 'important');
+  }
+}
+
+function restore(): void {
+  for (const [field, style] of concealed)
+    if (style === null) field.removeAttribute('style');
+    else field.setAttribute('style', style);
+  concealed.clear();
 }

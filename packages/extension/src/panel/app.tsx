@@ -1,9 +1,24 @@
 /** Root component: pairing, or the paired server. */
+
+import { useEffect } from 'react';
+import { Button, IconButton } from '../../../web/src/components/button.tsx';
+import { Empty } from '../../../web/src/components/empty.tsx';
 import { Toasts } from '../../../web/src/components/toast.tsx';
-import { connection } from '../shared/storage.ts';
+import { followActivity, useConnection } from '../../../web/src/state/activity.ts';
+import { connectTo, loadServer, useAccess } from '../../../web/src/state/server.ts';
+import { forgetSessions } from '../../../web/src/state/session.ts';
+import { followServer } from '../../../web/src/state/settings-changes.ts';
+import type { Paired } from '../shared/connection.ts';
+import { connection, tasks, toolUses } from '../shared/storage.ts';
+import { isRunning } from '../shared/task-record.ts';
+import { ChatPage } from './chat/page.tsx';
 import { PairPage } from './pair/page.tsx';
-import { PairedPanel } from './paired-panel.tsx';
+import { endPairing } from './pair/pairing.ts';
+import { SessionsPage } from './sessions-page.tsx';
+import { SettingsPage } from './settings/page.tsx';
 import { useStored } from './use-stored.ts';
+import { show, useView } from './view.ts';
+import { sendToWorker } from './worker.ts';
 
 export function App() {
   const now = useStored(connection);
@@ -17,5 +32,103 @@ export function App() {
       )}
       <Toasts />
     </>
+  );
+}
+
+// The panel with its server: connects, and explains what to do if it cannot.
+
+const RETRY_MS = 2_000;
+
+function PairedPanel({ paired }: { paired: Paired }) {
+  const access = useAccess();
+  useEffect(() => {
+    connectTo(paired.url, paired.token);
+    void loadServer();
+    return forgetSessions;
+  }, [paired]);
+
+  const isAway = access.status === 'unreachable' || access.status === 'out';
+  useEffect(() => {
+    if (!isAway) return;
+    const timer = setInterval(() => void loadServer(), RETRY_MS);
+    return () => clearInterval(timer);
+  }, [isAway]);
+  const isRefused = useConnection().status === 'closed';
+  useEffect(() => {
+    if (isAway || isRefused) void sendToWorker({ kind: 'check' });
+  }, [isAway, isRefused]);
+
+  if (access.status === 'in') return <Pages paired={paired} />;
+  if (access.status === 'asking') return <p className="starting">Parlance</p>;
+  return (
+    <main className="alone">
+      <Empty
+        title="Cannot reach the server"
+        action={
+          <div className="pair-buttons">
+            <Button variant="primary" onClick={() => void loadServer()}>
+              Try again
+            </Button>
+            <Button onClick={() => void endPairing(paired)}>Use another server</Button>
+          </div>
+        }
+      >
+        Nothing answers at {paired.url}. Start it with <code>parlance serve</code>: the panel connects by
+        itself.
+      </Empty>
+    </main>
+  );
+}
+
+function Pages({ paired }: { paired: Paired }) {
+  const view = useView();
+  useEffect(() => {
+    const unfollow = followServer();
+    const stop = followActivity();
+    return () => {
+      stop();
+      unfollow();
+    };
+  }, []);
+  return (
+    <div className="panel">
+      <Header />
+      {view.page === 'chat' && <ChatPage key={view.session} session={view.session} />}
+      {view.page === 'sessions' && <SessionsPage />}
+      {view.page === 'settings' && <SettingsPage paired={paired} />}
+    </div>
+  );
+}
+
+// The title bar: sessions, a new chat, settings, and the emergency stop while anything happens in the browser.
+
+function Header() {
+  const view = useView();
+  const running = Object.values(useStored(tasks) ?? {}).some(isRunning);
+  const used = (useStored(toolUses) ?? []).some(({ state }) => state === 'running' || state === 'asking');
+  const toggled = (page: 'sessions' | 'settings') =>
+    show(view.page === page ? { page: 'chat', session: null } : { page });
+  return (
+    <header className="panel-head">
+      <IconButton
+        icon="menu"
+        label="Sessions"
+        aria-pressed={view.page === 'sessions'}
+        onClick={() => toggled('sessions')}
+      />
+      <h1>Parlance</h1>
+      {(running || used) && (
+        <Button variant="danger" icon="stop" onClick={() => void sendToWorker({ kind: 'stop' })}>
+          Stop all
+        </Button>
+      )}
+      <IconButton icon="plus" label="New session" onClick={() => show({ page: 'chat', session: null })} />
+      <IconButton
+        icon="settings"
+        label="Settings"
+        aria-pressed={view.page === 'settings'}
+        onClick={() => toggled('settings')}
+      />
+    </header>
   );
 }

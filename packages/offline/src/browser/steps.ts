@@ -1,16 +1,6 @@
 /** The steps that a request can have. */
-import type { Action, Page } from '@parlance/copilot';
-import {
-  closeButton,
-  FIELD_ROLES,
-  pageLink,
-  passwordField,
-  searchButton,
-  searchField,
-  submitButton,
-  textFields,
-  userField,
-} from './landmarks.ts';
+import { type Action, findElements, isSelect, type Page, type PageElement, wordsOf } from '@parlance/copilot';
+
 import { answerFrom } from './questions.ts';
 import { choose as chooseOn, enter, select, selectionOf } from './selects.ts';
 import {
@@ -208,3 +198,80 @@ export const answer = (question: string): BrowserStep => ({
     return text === null ? { missing: `an answer to “${question}”` } : { answer: text };
   },
 });
+
+// Elements that most pages have: the search field, the password field, the submit button.
+
+const TEXT = ['textbox', 'searchbox', 'combobox'];
+const BUTTONS = ['button', 'link', 'menuitem'];
+const FIELD_ROLES = [...TEXT, 'spinbutton', 'slider', 'listbox', 'color', 'checkbox', 'switch', 'radio'];
+
+const takesText = (element: PageElement): boolean =>
+  TEXT.includes(element.role) &&
+  !isSelect(element) &&
+  element.type !== 'password' &&
+  !element.state.disabled &&
+  !element.state.readonly;
+
+const textFields = (page: Page): PageElement[] => page.elements.filter(takesText);
+
+function searchField(page: Page): PageElement | undefined {
+  const fields = textFields(page);
+  return (
+    fields.find(({ role, type }) => role === 'searchbox' || type === 'search') ??
+    fields.find(({ name, label }) => wordsOf(`${name} ${label ?? ''}`).includes('search'))
+  );
+}
+
+/** The button next to the search field. */
+function searchButton(page: Page): PageElement | undefined {
+  const field = searchField(page);
+  const start = field ? page.elements.indexOf(field) + 1 : 0;
+  return page.elements
+    .slice(start, start + 4)
+    .find(
+      ({ role, name, type, state }) =>
+        role === 'button' &&
+        !state.disabled &&
+        (type === 'submit' || /^(?:search|find|go)\b/.test(wordsOf(name).join(' '))),
+    );
+}
+
+const passwordField = (page: Page): PageElement | undefined =>
+  page.elements.find(({ type, state }) => type === 'password' && !state.disabled);
+
+/** The last text field before the password. */
+function userField(page: Page): PageElement | undefined {
+  const password = passwordField(page);
+  return password && page.elements.slice(0, page.elements.indexOf(password)).findLast(takesText);
+}
+
+/** The button with that name, or the first that submits after the last filled field, or the first that submits. */
+function submitButton(page: Page): PageElement | undefined {
+  const buttons = page.elements.filter(({ role, state }) => role === 'button' && !state.disabled);
+  const named = findElements(page, 'submit', ['button']).find(
+    ({ element, score }) => score > 0.75 && !element.state.disabled,
+  );
+  const filled = page.elements.findLastIndex(
+    ({ value, role, state }) => (FIELD_ROLES.includes(role) && Boolean(value)) || state.checked === true,
+  );
+  const submits = buttons.filter(({ type }) => type === 'submit' || type === 'image');
+  const after = submits.find((element) => page.elements.indexOf(element) > filled);
+  return named?.element ?? after ?? submits[0];
+}
+
+const closeButton = (page: Page): PageElement | undefined =>
+  ['close', 'dismiss', 'cancel']
+    .map((name) => findElements(page, name, BUTTONS)[0])
+    .find((best) => best && best.score >= 0.8)?.element;
+
+/** A link or button to the next or previous page. */
+function pageLink(page: Page, to: 'next' | 'previous'): PageElement | undefined {
+  const usable = page.elements.filter(({ role, state }) => BUTTONS.includes(role) && !state.disabled);
+  const words = to === 'next' ? ['next', 'older'] : ['previous', 'newer'];
+  const sign = to === 'next' ? /^[›»→>]+$/ : /^[‹«←<]+$/;
+  return (
+    usable.find(
+      ({ name }) => wordsOf(name).length <= 3 && wordsOf(name).some((word) => words.includes(word)),
+    ) ?? usable.find(({ name }) => sign.test(name.trim()))
+  );
+}

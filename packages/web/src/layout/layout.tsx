@@ -1,10 +1,18 @@
 /** Frame around every page: the sidebar (a drawer on narrow screens) and the page. */
 import { type ReactNode, useEffect, useState } from 'react';
-import { IconButton } from '../components/button.tsx';
+import { Button, IconButton } from '../components/button.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Logo } from '../components/logo.tsx';
+
+import { Notice } from '../components/notice.tsx';
 import { Toasts } from '../components/toast.tsx';
-import type { Route } from '../router.ts';
-import { ConnectionBar } from './connection-bar.tsx';
-import { Sidebar } from './sidebar.tsx';
+import { hrefOf, type Route, signInHref, useLocation } from '../router.ts';
+import { useConnection, useDisconnected } from '../state/activity.ts';
+import { useApprovals } from '../state/approvals.ts';
+import { isLocal } from '../state/may.ts';
+import { logOut, useServer } from '../state/server.ts';
+import { pagesFor } from './pages.ts';
+import { Sessions } from './sessions.tsx';
 
 /** The sidebar is beside the page. */
 const WIDE = '(min-width: 801px)';
@@ -56,4 +64,100 @@ function focusMain(): void {
   const main = document.getElementById('main');
   main?.setAttribute('tabindex', '-1');
   main?.focus();
+}
+
+/** Short interruptions are not shown. */
+const GRACE_MS = 1_200;
+
+/** Shows that the connection is lost, why, and when the next attempt is. */
+function ConnectionBar() {
+  const connection = useConnection();
+  const broken = useDisconnected();
+  const [shown, setShown] = useState(false);
+  const [now, setNow] = useState(Date.now);
+
+  useEffect(() => {
+    if (!broken) return setShown(false);
+    const timer = setTimeout(() => setShown(true), GRACE_MS);
+    return () => clearTimeout(timer);
+  }, [broken]);
+  useEffect(() => {
+    if (!shown) return;
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, [shown]);
+
+  if (!shown) return null;
+  if (connection.status !== 'waiting')
+    return <Notice variant="warning">Reconnecting … The page may be out of date.</Notice>;
+  const seconds = Math.max(1, Math.ceil((connection.retryAt - now) / 1_000));
+  return (
+    <Notice variant="warning" action={<Button onClick={connection.retryNow}>Try now</Button>}>
+      Not connected: {connection.fault.message} Retrying in {seconds} s. The page may be out of date.
+    </Notice>
+  );
+}
+
+// Navigation: the pages, and the searchable session list.
+
+function Sidebar({ route }: { route: Route }) {
+  const waiting = useApprovals().approvals.length;
+  const about = useServer();
+  return (
+    <aside className="sidebar" id="sidebar" aria-label="Navigation">
+      <a className="brand" href={hrefOf({ page: 'new' })}>
+        <Logo />
+        Parlance
+      </a>
+      <a className="button button-primary new-chat" href={hrefOf({ page: 'new' })}>
+        <Icon name="plus" />
+        New session
+      </a>
+      <nav aria-label="Pages">
+        {pagesFor(about).map(({ route: to, label, icon }) => (
+          <a
+            key={to.page}
+            className="nav-link"
+            href={hrefOf(to)}
+            aria-current={to.page === route.page ? 'page' : undefined}
+          >
+            <Icon name={icon} />
+            {label}
+            {to.page === 'approvals' && waiting > 0 && (
+              <span className="count" title={`${waiting} waiting`}>
+                {waiting}
+                <span className="unseen"> waiting</span>
+              </span>
+            )}
+          </a>
+        ))}
+      </nav>
+      <Sessions chosen={route.page === 'session' || route.page === 'timeline' ? route.id : null} />
+      <Account />
+    </aside>
+  );
+}
+
+function Account() {
+  const about = useServer();
+  const { principal, version } = about;
+  const local = isLocal(about);
+  const place = useLocation();
+  return (
+    <footer className="account">
+      <span className="account-name">
+        {local ? 'Open mode' : principal.id}
+        <small>
+          {local ? 'no sign-in required' : principal.role} · {version}
+        </small>
+      </span>
+      {local ? (
+        <a className="button button-quiet" href={signInHref(place)}>
+          Sign in
+        </a>
+      ) : (
+        <IconButton icon="leave" label="Sign out" onClick={() => void logOut()} />
+      )}
+    </footer>
+  );
 }

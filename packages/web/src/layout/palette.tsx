@@ -1,14 +1,17 @@
 /** Ctrl-K: finds sessions, messages, pages and actions. The focus stays in the field; arrow keys move, Enter goes. */
-import type { FoundMessage } from '@parlance/sdk';
+import type { About, FoundMessage } from '@parlance/sdk';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { Icon } from '../components/icon.tsx';
+import { Icon, type IconName } from '../components/icon.tsx';
 import { useModal } from '../components/use-modal.ts';
-import { go, useLocation } from '../router.ts';
+import { currentLocation, go, type Route, signInHref, useLocation } from '../router.ts';
+import { isLocal, may } from '../state/may.ts';
 import { useMessageSearch } from '../state/message-search.ts';
-import { useServer } from '../state/server.ts';
+import { logOut, useServer } from '../state/server.ts';
 import { useSessions } from '../state/sessions.ts';
-import { commandsFor, type Target } from './commands.ts';
+import { THEMES } from '../state/stored-theme.ts';
+import { setTheme } from '../state/theme.ts';
+import { pagesFor } from './pages.ts';
 
 const MAX_SESSIONS = 8;
 const MAX_MESSAGES = 5;
@@ -121,4 +124,70 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
     </dialog>,
     document.body,
   );
+}
+
+// What the palette offers besides sessions and messages.
+
+type Target = {
+  readonly key: string;
+  readonly label: string;
+  readonly kind: string;
+  readonly icon: IconName;
+  readonly open: () => void;
+};
+
+type Context = { readonly about: About; readonly route: Route; readonly onHelp: () => void };
+
+/** The first one is the most common. */
+const commandsFor = ({ about, route, onHelp }: Context): readonly Target[] => [
+  action('New session', 'plus', () => go({ page: 'new' })),
+  ...viewsOf(about, route),
+  ...pagesFor(about).map(
+    ({ route: to, label, icon }): Target => ({
+      key: `page ${label}`,
+      label,
+      kind: 'Page',
+      icon,
+      open: () => go(to),
+    }),
+  ),
+  ...THEMES.map(
+    (theme): Target => ({
+      key: `theme ${theme}`,
+      label: `Theme: ${theme}`,
+      kind: 'Setting',
+      icon: 'settings',
+      open: () => setTheme(theme),
+    }),
+  ),
+  action('Commands and shortcuts', 'guide', onHelp),
+  isLocal(about)
+    ? action('Sign in', 'leave', () => location.assign(signInHref(currentLocation())))
+    : action('Sign out', 'leave', () => void logOut()),
+];
+
+const action = (label: string, icon: IconName, open: () => void): Target => ({
+  key: `action ${label}`,
+  label,
+  kind: 'Action',
+  icon,
+  open,
+});
+
+/** Other pages of the session that is open. */
+function viewsOf(about: About, route: Route): readonly Target[] {
+  if ((route.page !== 'session' && route.page !== 'timeline') || route.id === null) return [];
+  const { id } = route;
+  return [
+    route.page === 'session'
+      ? action('Timeline of this session', 'timeline', () => go({ page: 'timeline', id }))
+      : action('Chat of this session', 'chat', () => go({ page: 'session', id })),
+    ...(may(about, 'tool:approve')
+      ? [
+          action('This session in the playground', 'playground', () =>
+            go({ page: 'playground' }, { session: id }),
+          ),
+        ]
+      : []),
+  ];
 }

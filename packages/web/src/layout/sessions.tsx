@@ -1,12 +1,21 @@
 /** The session list: pinned sessions, then by day; searched by title and by message. */
-import { useEffect, useState } from 'react';
+
+import { type FoundMessage, ParlanceError, type Session, type TagCount } from '@parlance/sdk';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { Button, IconButton } from '../components/button.tsx';
 import { Icon } from '../components/icon.tsx';
-import { useShownFault } from '../state/activity.ts';
+import { Menu } from '../components/menu.tsx';
+import { hrefOf } from '../router.ts';
+import { onActivity, useShownFault } from '../state/activity.ts';
+import { useNeedsApproval } from '../state/approvals.ts';
+import { useMessageSearch } from '../state/message-search.ts';
+import { parlance, useServer } from '../state/server.ts';
+import type { ListedSession } from '../state/session-order.ts';
 import { type SessionList as Listed, useSessions } from '../state/sessions.ts';
-import { useTags } from '../state/tags.ts';
-import { FoundMessages } from './found-messages.tsx';
-import { SessionList } from './session-list.tsx';
+import { type OpenDialog, SessionDialog } from './session-dialog.tsx';
+import { type SessionMenu, sessionMenu } from './session-menu.ts';
+import { sectionsOf, sessionRows, shiftOf } from './session-rows.ts';
 
 const ALL_TAGS = '';
 const NONE: Listed['sessions'] = [];
@@ -105,4 +114,246 @@ function Hint({ list: { loading, fault: last }, searched, archived }: HintProps)
       {archived ? 'No archived sessions.' : 'No sessions yet. Sessions of all clients appear here.'}
     </p>
   );
+}
+
+// Messages that match the search, each a link to its place in the session.
+
+const FROM = { user: 'You', agent: 'Answer', history: 'Imported' } as const;
+
+type FoundMessagesProps = {
+  readonly query: string;
+  /** no titles match */
+  readonly isAlone: boolean;
+};
+
+function FoundMessages({ query, isAlone }: FoundMessagesProps) {
+  const { messages, complete, hasMore, loading, fault: last, more } = useMessageSearch(query);
+  const fault = useShownFault(last);
+  return (
+    <section aria-label="Messages" aria-busy={loading}>
+      {messages.length > 0 && <h2 className="session-day">Messages</h2>}
+      {fault && <p className="hint">{fault.message}</p>}
+      {isAlone && !loading && !last && messages.length === 0 && (
+        <p className="hint">No results for “{query}”.</p>
+      )}
+      <ul>
+        {messages.map((message) => (
+          <Found key={`${message.session} ${message.seq}`} message={message} />
+        ))}
+      </ul>
+      {hasMore && (
+        <Button variant="quiet" onClick={more}>
+          Show more messages
+        </Button>
+      )}
+      {!complete && <p className="hint">Older messages are still being indexed.</p>}
+    </section>
+  );
+}
+
+function Found({ message: { session, title, archived, seq, at, from, excerpt } }: { message: FoundMessage }) {
+  return (
+    <li>
+      <a className="found" href={hrefOf({ page: 'session', id: session }, { event: String(seq) })}>
+        <span className="session-title">{title || 'Untitled'}</span>
+        <span className="found-text">
+          {excerpt.map(({ text, match }, index) =>
+            // biome-ignore lint/suspicious/noArrayIndexKey: an excerpt never changes
+            match ? <mark key={index}>{text}</mark> : <span key={index}>{text}</span>,
+          )}
+        </span>
+        <span className="session-more">
+          {FROM[from]} · {new Date(at).toLocaleDateString()}
+          {archived && ' · archived'}
+        </span>
+      </a>
+    </li>
+  );
+}
+
+// A list of sessions of any length: only the rows in view are in the document.
+
+/** Height of a row before it is measured. */
+const ROW_HEIGHT = 34;
+/** Distance from the end, in rows, at which the next page is read. */
+const AHEAD = 40;
+
+type SessionListProps = {
+  /** without the pinned ones */
+  readonly sessions: readonly ListedSession[];
+  readonly pinned: readonly ListedSession[];
+  readonly chosen: string | null;
+  /** reads the next page; null if there is none to read by scrolling */
+  readonly more: (() => void) | null;
+  /** below the sessions */
+  readonly children: ReactNode;
+};
+
+function SessionList({ sessions, pinned, chosen, more, children }: SessionListProps) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const [open, setOpen] = useState<OpenDialog | null>(null);
+  const { id: mine, permissions } = useServer().principal;
+  const mayChange = permissions.includes('chat:send');
+  const today = new Date().toDateString();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another day has other headings
+  const rows = useMemo(
+    () => sessionRows({ sorted: sessions, pinned }, new Date()),
+    [sessions, pinned, today],
+  );
+  // Keys would be computed for all rows after each change. Without them, only the rows in view are looked at.
+  const list = useVirtualizer({
+    count: rows.count,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: 8,
+  });
+  // A height belongs to a place in the list, and another session may have moved there.
+  useLayoutEffect(() => {
+    for (const row of scroller.current?.querySelectorAll<HTMLElement>('[data-index]') ?? [])
+      if (row.offsetHeight > 0) list.resizeItem(Number(row.dataset.index), row.offsetHeight);
+  });
+  const shown = useRef(rows);
+  // The sessions in view stay in place, unless the newest one is in view.
+  useLayoutEffect(() => {
+    const before = shown.current;
+    shown.current = rows;
+    const first = list.range?.startIndex ?? 0;
+    const shift = before === rows || first === 0 ? 0 : shiftOf(before, rows, first);
+    if (shift === 0 || !scroller.current) return;
+    const topOf = (index: number) => list.measurementsCache[index]?.start ?? 0;
+    scroller.current.scrollTop += topOf(first + shift) - topOf(first);
+  }, [rows, list]);
+  const items = list.getVirtualItems();
+  const isNearEnd = (items.at(-1)?.index ?? 0) >= rows.count - AHEAD;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a page may not fill the list
+  useEffect(() => {
+    if (isNearEnd) more?.();
+  }, [isNearEnd, more, rows]);
+
+  const inView = items.flatMap(({ index }) => {
+    const row = rows.at(index);
+    return row ? [{ index, row }] : [];
+  });
+  return (
+    <div className="session-list" ref={scroller}>
+      <div className="session-rows" style={{ height: list.getTotalSize() }}>
+        <div style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}>
+          {sectionsOf(inView).map(({ group, heading, items }) => (
+            <section key={group} aria-label={group}>
+              {heading && (
+                <h2 className="session-day" data-index={heading.index}>
+                  {group}
+                </h2>
+              )}
+              <ul>
+                {items.map(({ index, row }) => (
+                  <li key={row.kind === 'session' ? row.session.key : row.group} data-index={index}>
+                    {row.kind === 'session' && (
+                      <SessionRow
+                        session={row.session}
+                        chosen={row.session.id === chosen}
+                        foreign={row.session.owner !== mine}
+                        mayChange={mayChange}
+                        onOpen={setOpen}
+                      />
+                    )}
+                  </li>
+                ))}
+              </ul>
+            </section>
+          ))}
+        </div>
+      </div>
+      {children}
+      {open && <SessionDialog open={open} onClose={() => setOpen(null)} />}
+    </div>
+  );
+}
+
+// One session in the list: status, tags, attached clients and its menu.
+
+const STATES: Readonly<Record<Session['status'], string>> = {
+  idle: 'Idle',
+  running: 'Running',
+  waiting: 'Waiting for input',
+  failed: 'Failed',
+};
+
+type RowProps = SessionMenu & { readonly session: Session; readonly chosen: boolean };
+
+const SessionRow = memo(function SessionRow(props: RowProps) {
+  const { session, chosen, foreign } = props;
+  const { id, status, attached, pinned, tags = [] } = session;
+  const state = useNeedsApproval(session) ? 'Needs approval' : STATES[status];
+  const title = session.title || 'Untitled';
+  const dialects = Object.keys(attached).sort();
+
+  return (
+    <div className="session-row" data-chosen={chosen || undefined} data-pinned={pinned || undefined}>
+      <a href={hrefOf({ page: 'session', id })} aria-current={chosen ? 'page' : undefined}>
+        <span className={`dot dot-${status}`} title={state} />
+        <span className="session-title" title={title}>
+          {title}
+        </span>
+        {(foreign || status !== 'idle' || tags.length > 0 || dialects.length > 0) && (
+          <span className="session-more">
+            {foreign && <span>of {session.owner}</span>}
+            {status !== 'idle' && <span>{state}</span>}
+            {tags.map((tag) => (
+              <span className="tag" key={tag}>
+                {tag}
+              </span>
+            ))}
+            {dialects.map((dialect) => (
+              <span
+                className="attached"
+                key={dialect}
+                title={`${attached[dialect]} connected with ${dialect}`}
+              >
+                {dialect}
+              </span>
+            ))}
+          </span>
+        )}
+        {pinned && (
+          <span className="pinned" title="Pinned">
+            <Icon name="pin" />
+          </span>
+        )}
+      </a>
+      <Menu label={`Actions for ${title}`} items={() => sessionMenu(props)} />
+    </div>
+  );
+});
+
+// The tags of the user's sessions, read again when a session is tagged, archived or deleted.
+
+const CHANGING: ReadonlySet<string> = new Set([
+  'ready',
+  'missed',
+  'session.tagged',
+  'session.archived',
+  'session.unarchived',
+  'session.erased',
+]);
+
+function useTags(): readonly TagCount[] {
+  const [tags, setTags] = useState<readonly TagCount[]>([]);
+  useEffect(() => {
+    const stop = new AbortController();
+    const read = () =>
+      parlance.sessions.tags({ signal: stop.signal }).then(setTags, (thrown) => {
+        // Tags are not essential: the list says what is wrong with the connection.
+        if (!stop.signal.aborted && !(thrown instanceof ParlanceError)) throw thrown;
+      });
+    void read();
+    const unfollow = onActivity(({ type }) => {
+      if (CHANGING.has(type)) void read();
+    });
+    return () => {
+      unfollow();
+      stop.abort();
+    };
+  }, []);
+  return tags;
 }

@@ -1,9 +1,16 @@
 /** Executes one action of the grammar in the page. */
 import type { ActionOutcome, PageAction } from '../../messages.ts';
+import { isDisabled } from '../dom/disabled.ts';
+import { isInput, isSelect, isTextArea, isTickedInput } from '../dom/kinds.ts';
+import { isTickedRole, roleOf } from '../dom/roles.ts';
+import { isSecret, withoutCardNumbers } from '../dom/secrets.ts';
+import { oneLine, textOf } from '../dom/text.ts';
+import { isVisible } from '../dom/visibility.ts';
+import { clickAt } from '../events/pointer.ts';
+import { elementById, numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure, pageError } from '../page-error.ts';
 import { reported, sendToPage } from '../page-world.ts';
 import { beginObserving } from '../settle.ts';
-import { setChecked } from './check.ts';
 import { click, doubleClick, hover, rightClick } from './click.ts';
 import {
   accept,
@@ -19,7 +26,7 @@ import { dragAndDrop } from './drag.ts';
 import { setValue } from './fill.ts';
 import { blur, focus } from './focus.ts';
 import { clickPoint, dragPoints, draw, hoverPoint } from './points.ts';
-import { getAttribute, getCookies, getLocalStorage, getText, isEnabled, isShown } from './read.ts';
+import { frames, reachElement, usable } from './reach.ts';
 import { findText, scroll } from './scroll.ts';
 import { dropdownOptions, selectDropdown } from './select.ts';
 import { selectText } from './select-text.ts';
@@ -150,4 +157,97 @@ async function wait(seconds: number): Promise<void> {
   if (seconds > MAX_WAIT_SECONDS)
     throw new PageFailure('INVALID_VALUE', `The longest wait is ${MAX_WAIT_SECONDS} seconds.`);
   await new Promise((resolve) => setTimeout(resolve, seconds * 1_000));
+}
+
+// Check boxes, radio buttons and switches.
+
+async function setChecked(id: number, wanted: boolean): Promise<void> {
+  const element = boxIn(usable(id));
+  if (isChecked(element) === wanted) return;
+  const role = roleOf(element);
+  if (!wanted && (role === 'radio' || role === 'menuitemradio'))
+    throw refused(element, 'cannot be unchecked: choose another one');
+  const { target, at } = await reachElement(element);
+  clickAt(target, { at });
+  await frames(2);
+  if (isChecked(element) === wanted || !element.isConnected) return;
+  // Some labels stop the click: the control itself takes it then.
+  element.click();
+  await frames(2);
+  if (isChecked(element) !== wanted) throw refused(element, `stays ${wanted ? 'unchecked' : 'checked'}`);
+}
+
+/** The element itself, or the only box inside of it. */
+function boxIn(element: HTMLElement): HTMLElement {
+  if (isTickedInput(element) || isTickedRole(roleOf(element)) || element.hasAttribute('aria-pressed'))
+    return element;
+  const boxes = element.querySelectorAll<HTMLElement>(
+    'input[type=checkbox], input[type=radio], [role=checkbox], [role=switch]',
+  );
+  const [only] = boxes;
+  if (only && boxes.length === 1) return only;
+  throw refused(element, 'is not a box to tick');
+}
+
+function isChecked(element: HTMLElement): boolean {
+  if (isTickedInput(element)) return element.checked;
+  return (element.getAttribute('aria-checked') ?? element.getAttribute('aria-pressed')) === 'true';
+}
+
+const refused = (element: Element, why: string): PageFailure =>
+  new PageFailure('NOT_CHECKABLE', `${subjectOf(element)} ${why}.`, numberOf(element));
+
+// Actions that only read. Values of secret fields are never returned.
+
+const MAX_LENGTH = 8_000;
+const MAX_ENTRIES = 100;
+
+const secret = (element: Element): PageFailure =>
+  new PageFailure(
+    'SECRET_FIELD',
+    `${subjectOf(element)} holds a secret, which is never read.`,
+    numberOf(element),
+  );
+
+function getText(id: number): string {
+  const element = elementById(id);
+  if (isSecret(element)) throw secret(element);
+  if (isInput(element) || isTextArea(element)) return withoutCardNumbers(element.value.slice(0, MAX_LENGTH));
+  if (isSelect(element)) return [...element.selectedOptions].map(({ label }) => label).join(', ');
+  const text = element.innerText ?? element.textContent ?? '';
+  return withoutCardNumbers(text.trim().slice(0, MAX_LENGTH)) || textOf(element, MAX_LENGTH);
+}
+
+function getAttribute(id: number, name: string): string | null {
+  const element = elementById(id);
+  const wanted = name.trim().toLowerCase();
+  if (wanted === 'value' && isSecret(element)) throw secret(element);
+  if (wanted === 'value' && (isInput(element) || isTextArea(element) || isSelect(element)))
+    return element.value.slice(0, MAX_LENGTH);
+  const value = element.getAttribute(name);
+  return value === null ? null : withoutCardNumbers(value.slice(0, MAX_LENGTH));
+}
+
+function isShown(id: number): boolean {
+  return isVisible(elementById(id));
+}
+
+function isEnabled(id: number): boolean {
+  return !isDisabled(elementById(id));
+}
+
+/** Only those that scripts of the page can read as well. */
+function getCookies(): Record<string, string> {
+  const pairs = document.cookie.split('; ').filter((pair) => pair !== '');
+  return Object.fromEntries(
+    pairs.slice(0, MAX_ENTRIES).map((pair) => {
+      const at = pair.indexOf('=');
+      return at === -1 ? [pair, ''] : [pair.slice(0, at), oneLine(pair.slice(at + 1), 500)];
+    }),
+  );
+}
+
+function getLocalStorage(): Record<string, string> {
+  const entries = Object.entries(localStorage).slice(0, MAX_ENTRIES);
+  return Object.fromEntries(entries.map(([key, value]) => [key, oneLine(String(value), 500)]));
 }

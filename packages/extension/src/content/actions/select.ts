@@ -1,13 +1,15 @@
 /** Lists of options: native ones, and those that pages build themselves. */
 import { isDisabled } from '../dom/disabled.ts';
-import { isInput, isSelect } from '../dom/kinds.ts';
+import { elementsIn } from '../dom/flat-tree.ts';
+import { isInput, isLink, isSelect, isSubmitter } from '../dom/kinds.ts';
+import { roleOf } from '../dom/roles.ts';
 import { folded, oneLine, textOf } from '../dom/text.ts';
+import { isRendered, isVisible } from '../dom/visibility.ts';
 import { sendChange, sendInput } from '../events/editing.ts';
 import { giveFocus } from '../events/focus.ts';
 import { clickAt } from '../events/pointer.ts';
 import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
-import { openOptions } from './custom-options.ts';
 import { fillElement } from './fill.ts';
 import { frames, reachElement, usable } from './reach.ts';
 
@@ -141,3 +143,56 @@ function missing(element: Element, value: string, options: readonly string[]): P
     `has no option ${JSON.stringify(value.slice(0, 100))}. It has: ${shown.join(', ')}${more}`,
   );
 }
+
+// Options of lists that pages build themselves: by role, or what appears when the list is opened.
+
+const TRIES = 20;
+const MAX_OPTION_LENGTH = 120;
+
+/** Opens the list if none are visible. */
+async function openOptions(element: HTMLElement): Promise<HTMLElement[]> {
+  const there = optionsOf(element);
+  if (there.length > 0) return there;
+  // A click on these does more than to open a list.
+  if (isLink(element) || isSubmitter(element)) throw notAListError(element, 'is not a list to choose from');
+  const before = new Set(shownTexts());
+  const { target, at } = await reachElement(element);
+  clickAt(target, { at });
+  for (let tries = 0; tries < TRIES; tries++) {
+    await frames(3);
+    const own = optionsOf(element);
+    const opened = own.length > 0 ? own : visibleOptions(document.body).filter((each) => !before.has(each));
+    if (opened.length > 0) return opened;
+    const appeared = tries < 2 ? [] : shownTexts().filter((each) => !before.has(each));
+    if (appeared.length > 0) return appeared;
+  }
+  throw notAListError(element, 'shows no options when it is opened');
+}
+
+const notAListError = (element: Element, why: string): PageFailure =>
+  new PageFailure('NOT_A_LIST', `${subjectOf(element)} ${why}.`, numberOf(element));
+
+/** Inside of it, or in the popup that it names. */
+function optionsOf(element: HTMLElement): HTMLElement[] {
+  const root = element.getRootNode() as Document | ShadowRoot;
+  const ids =
+    `${element.getAttribute('aria-controls') ?? ''} ${element.getAttribute('aria-owns') ?? ''}`.split(/\s+/);
+  const popups = ids.flatMap((id) => (id === '' ? [] : (root.getElementById(id) ?? [])));
+  return [element, ...popups].flatMap(visibleOptions);
+}
+
+const OPTIONS = new Set(['option', 'menuitem', 'menuitemradio', 'menuitemcheckbox', 'treeitem']);
+
+function visibleOptions(root: Element): HTMLElement[] {
+  return [...elementsIn(root)].filter(
+    (each) => each !== root && each.localName !== 'option' && OPTIONS.has(roleOf(each)) && isVisible(each),
+  );
+}
+
+/** Short texts on the page: each can be an option without a role. */
+const shownTexts = (): HTMLElement[] =>
+  [...elementsIn(document.body)].filter((each) => {
+    if (each.childElementCount > 2 || each.localName === 'option') return false;
+    const text = each.textContent?.trim() ?? '';
+    return text !== '' && text.length <= MAX_OPTION_LENGTH && isRendered(each);
+  });

@@ -11,11 +11,11 @@ import { attempted } from '../../../../web/src/pages/chat/page.tsx';
 import type { Chosen } from '../../../../web/src/pages/chat/pickers.tsx';
 import { textOf } from '../../../../web/src/pages/chat/rows.ts';
 import { parlance, useServer } from '../../../../web/src/state/server.ts';
+import { store, useStore } from '../../../../web/src/state/store.ts';
 import { isRunning, type TaskRecord } from '../../shared/task-record.ts';
 import type { ShownTab } from '../use-tab.ts';
 import { show } from '../view.ts';
 import { sendToWorker } from '../worker.ts';
-import { chooseForNext, createNext, describeChoices, useNextSession } from './next-session.ts';
 
 type ComposerProps = {
   readonly session: string | null;
@@ -115,3 +115,36 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
 
 const isPlainText = (parts: readonly Part[]): boolean =>
   textOf(parts) !== '' && parts.every(({ type }) => type === 'text');
+
+// What slash commands choose before there is a session. The next message begins one with it.
+
+type Choices = Partial<Chosen>;
+
+const next = store<Choices>({});
+const useNextSession = (): Choices => useStore(next);
+const chooseForNext = (change: Choices): void => next.set({ ...next.get(), ...change });
+
+/** Leaves no session behind if a choice is refused; it can be made again. */
+async function createNext(session: SessionHandle): Promise<void> {
+  const { domain, agent, model, approval } = next.get();
+  await session.create({ domain, agent: agent ?? undefined });
+  try {
+    if (model || approval)
+      await session.configure({ model: model ?? undefined, approval: approval ?? undefined });
+  } catch (thrown) {
+    await session.erase();
+    throw thrown;
+  }
+  next.set({});
+}
+
+/** Empty if nothing was chosen. */
+const describeChoices = ({ domain, agent, model, approval }: Choices): string =>
+  [
+    domain && `domain ${domain}`,
+    agent && `agent ${agent}`,
+    model && `model ${model}`,
+    approval && `approval ${approval}`,
+  ]
+    .filter(Boolean)
+    .join(', ');

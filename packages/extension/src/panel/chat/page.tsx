@@ -1,23 +1,25 @@
 /** A session as a chat, with tasks on the current tab. */
-import { useEffect, useMemo } from 'react';
+import { type FormEvent, useEffect, useMemo, useState } from 'react';
+import { Button } from '../../../../web/src/components/button.tsx';
+import { Chip, type ChipVariant } from '../../../../web/src/components/chip.tsx';
+import { Choice } from '../../../../web/src/components/choice.tsx';
 import { Empty } from '../../../../web/src/components/empty.tsx';
+import { Icon } from '../../../../web/src/components/icon.tsx';
+import { Notice } from '../../../../web/src/components/notice.tsx';
 import { Announcer } from '../../../../web/src/pages/chat/announcer.tsx';
 import { ConnectionChip } from '../../../../web/src/pages/chat/connection-chip.tsx';
 import { messagesOf, rowsOf } from '../../../../web/src/pages/chat/rows.ts';
 import { Transcript } from '../../../../web/src/pages/chat/transcript.tsx';
 import { useSession } from '../../../../web/src/state/session.ts';
-import { tasks } from '../../shared/storage.ts';
-import { isRunning, type TaskRecord } from '../../shared/task-record.ts';
+import { type SiteChoice, siteName } from '../../shared/sites.ts';
+import { asks, sites, tasks, toolUses } from '../../shared/storage.ts';
+import { isRunning, type TaskOutcome, type TaskRecord } from '../../shared/task-record.ts';
 import { useStored } from '../use-stored.ts';
 import { type ShownTab, useTab } from '../use-tab.ts';
 import { sendToWorker } from '../worker.ts';
 import { Asks } from './asks.tsx';
 import { PanelComposer } from './composer.tsx';
-import { planOf } from './plan.ts';
-import { PlanStepper } from './plan-stepper.tsx';
-import { SiteBar } from './site-bar.tsx';
-import { TaskStatus } from './task-status.tsx';
-import { ToolUses } from './tool-uses.tsx';
+import { type PlanSteps, planOf, type StepStatus } from './plan.ts';
 
 const AWAKE_MS = 3_000;
 
@@ -88,5 +90,166 @@ function Session({ id, tab, task }: SessionProps) {
         <PanelComposer session={id} tab={tab} task={task} running={running} earlier={earlier} />
       </div>
     </>
+  );
+}
+
+const WORDS: Readonly<Record<StepStatus, string>> = {
+  pending: 'to do',
+  active: 'in progress',
+  completed: 'done',
+  failed: 'failed',
+};
+
+/** The plan of the task: past, current and coming steps. */
+function PlanStepper({ plan }: { plan: PlanSteps }) {
+  return (
+    <ol className="stepper" aria-label="Plan">
+      {plan.map(({ number, description, status }) => (
+        <li
+          key={number}
+          className={`stepper-${status}`}
+          aria-current={status === 'active' ? 'step' : undefined}
+        >
+          <span className="stepper-mark" aria-hidden="true">
+            {status === 'completed' ? (
+              <Icon name="check" />
+            ) : status === 'failed' ? (
+              <Icon name="close" />
+            ) : (
+              number
+            )}
+          </span>
+          <span>
+            {description}
+            <span className="unseen"> ({WORDS[status]})</span>
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+// The site of the current tab and its permission.
+
+function SiteBar({ tab }: { tab: ShownTab | null }) {
+  const all = useStored(sites);
+  if (all === null) return null;
+  if (!tab?.site)
+    return <p className="site-bar hint">Extensions cannot work on this tab. A task can open a website.</p>;
+  const { site } = tab;
+  return (
+    <Choice label={siteName(site)} className="site-bar">
+      {(id) => (
+        <select
+          // Not controlled: the storage answers later than the choice.
+          key={all[site] ?? 'ask'}
+          id={id}
+          defaultValue={all[site] ?? 'ask'}
+          title={`What Parlance may do on ${siteName(site)}`}
+          onChange={(event) =>
+            void sendToWorker({ kind: 'site', site, choice: event.target.value as SiteChoice })
+          }
+        >
+          <option value="ask">Ask</option>
+          <option value="allow">Allow</option>
+          <option value="never">Never</option>
+        </select>
+      )}
+    </Choice>
+  );
+}
+
+// How the task of this browser stands: a problem, a question, or its end.
+
+const OUTCOMES: Readonly<Record<TaskOutcome, { variant: ChipVariant; word: string }>> = {
+  completed: { variant: 'good', word: 'Completed' },
+  failed: { variant: 'bad', word: 'Failed' },
+  stopped: { variant: 'plain', word: 'Stopped' },
+};
+
+/** `hasApproval`: the question is an approval, which the transcript shows. */
+function TaskStatus({ task, hasApproval }: { task: TaskRecord; hasApproval: boolean }) {
+  const { state, problem } = task;
+  const waits = (useStored(asks) ?? []).some(
+    ({ session, answer }) => session === task.session && answer === null,
+  );
+  if (waits) return null;
+  if (problem !== null)
+    return <Notice variant="warning">{problem} The task continues when the server is back.</Notice>;
+  switch (state.phase) {
+    case 'question':
+      return hasApproval ? null : <Question task={task} question={state.question} missing={state.missing} />;
+    case 'ended': {
+      const { variant, word } = OUTCOMES[state.outcome];
+      return (
+        <p className="task-status" role="status">
+          <Chip variant={variant}>{word}</Chip>
+          {state.outcome !== 'completed' && <span>{state.message}</span>}
+        </p>
+      );
+    }
+    case 'acting':
+      return (
+        <p className="task-status" role="status">
+          <Chip variant="busy">Running</Chip>
+          <span>{state.thought || state.action}</span>
+        </p>
+      );
+    case 'asking-server':
+    case 'reporting':
+      return (
+        <p className="task-status" role="status">
+          <Chip variant="busy">Running</Chip>
+          <span>{state.phase === 'reporting' ? 'Checking the result' : 'Reading the page'}</span>
+        </p>
+      );
+  }
+}
+
+type QuestionProps = {
+  readonly task: TaskRecord;
+  readonly question: string;
+  readonly missing: readonly string[];
+};
+
+function Question({ task, question, missing }: QuestionProps) {
+  const [text, setText] = useState('');
+
+  function send(event: FormEvent): void {
+    event.preventDefault();
+    if (text.trim() !== '') void sendToWorker({ kind: 'reply', session: task.session, text: text.trim() });
+  }
+
+  return (
+    <form className="card ask" onSubmit={send} aria-label="Question from the agent">
+      <p>{question}</p>
+      {missing.length > 0 && <p className="hint">Missing: {missing.join(', ')}</p>}
+      <input value={text} aria-label="Your answer" onChange={(event) => setText(event.target.value)} />
+      <div className="ask-answers">
+        <Button type="submit" variant="primary" disabled={text.trim() === ''}>
+          Answer
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+// What agents in other clients are doing in this browser now.
+
+function ToolUses() {
+  const open = (useStored(toolUses) ?? []).filter(({ state }) => state === 'asking' || state === 'running');
+  if (open.length === 0) return null;
+  return (
+    <ul className="tool-uses" aria-label="Agents in the browser">
+      {open.map(({ id, description, site, state }) => (
+        <li key={id}>
+          <Chip variant={state === 'running' ? 'busy' : 'waiting'}>
+            {state === 'running' ? 'Running' : 'Asks'}
+          </Chip>
+          {description}
+          {site !== null && ` on ${siteName(site)}`}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,10 +1,18 @@
 /** Connects a model: provider, address, key and name. */
+
+import type { Json } from '@parlance/protocol';
+import type { Settings } from '@parlance/sdk';
+import { type FormEvent, useId, useRef, useState } from 'react';
+import { Button } from '../../components/button.tsx';
+import { Chip } from '../../components/chip.tsx';
+import { Dialog } from '../../components/dialog.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { GivenNotice } from './given-notice.tsx';
-import { ModelForm } from './model-form.tsx';
+import { OutdatedNotice } from './outdated-notice.tsx';
 import { Section } from './section.tsx';
-import { StoredKeys } from './stored-keys.tsx';
-import { useSettings } from './use-settings.ts';
+import { type Tested, useModelTest } from './use-model-test.ts';
+import { type Save, useSettings } from './use-settings.ts';
+import { CHOICES, type Choice, type Chosen, choiceInUse, decidedBy, valuesOf, vendorOf } from './vendors.ts';
 
 const KEYS = [
   'provider',
@@ -40,5 +48,278 @@ export function ModelSection() {
         </>
       )}
     </Section>
+  );
+}
+
+// Removes the stored API key of the model in use.
+
+const VENDORS: Readonly<Record<string, string>> = {
+  openaiKey: 'OpenAI or compatible server',
+  anthropicKey: 'Anthropic',
+  googleKey: 'Google Gemini',
+};
+
+/** Without its key, a vendor cannot be used: the offline model is. A server of one's own may need none. */
+function valuesWithout(name: string, { stored, given }: Settings): Record<string, Json> {
+  const provider = name.replace(/Key$/, '');
+  const needsKey = stored.provider === provider && stored[`${provider}BaseUrl`] === undefined;
+  if (!needsKey || given[`${provider}BaseUrl`] !== undefined) return { [name]: null };
+  const values = { [name]: null, provider: 'offline', model: null };
+  return Object.fromEntries(Object.entries(values).filter(([key]) => given[key] === undefined));
+}
+
+function statusOf(name: string, { given, keyProblems }: Settings): string {
+  if (given[name] !== undefined) return `Not in use: ${given[name]} takes precedence.`;
+  return keyProblems?.[name] === undefined
+    ? 'Encrypted. It can be replaced or removed, and is not shown again.'
+    : 'Not in use: it was entered for another address.';
+}
+
+function StoredKeys({ settings, save }: { settings: Settings; save: Save }) {
+  const [removing, setRemoving] = useState<string | null>(null);
+  if (settings.secrets.length === 0) return null;
+  return (
+    <>
+      <h3>Stored API keys</h3>
+      <ul className="admin-list" aria-label="Stored API keys">
+        {settings.secrets.map((name) => (
+          <li className="card" key={name}>
+            <div className="admin-what">
+              <strong>{VENDORS[name] ?? name}</strong>
+              <p className="hint">{statusOf(name, settings)}</p>
+            </div>
+            <Button onClick={() => setRemoving(name)}>Remove</Button>
+          </li>
+        ))}
+      </ul>
+      {removing !== null && (
+        <Dialog
+          title="Remove the API key?"
+          confirm="Remove"
+          danger
+          onClose={() => setRemoving(null)}
+          onConfirm={() => void save(valuesWithout(removing, settings), 'The API key was removed.')}
+        >
+          <p>
+            {'provider' in valuesWithout(removing, settings)
+              ? 'The offline demo model is used until you connect another one.'
+              : 'Requests are sent without a key.'}
+          </p>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+// The form that connects a model. It is tested before it is saved.
+
+type ModelFormProps = { readonly settings: Settings; readonly save: Save };
+
+function ModelForm({ settings, save }: ModelFormProps) {
+  const { fields, change, tested, test, isOutdated, reset } = useModelTest(settings);
+  const [isSaving, setSaving] = useState(false);
+  const form = useRef<HTMLFormElement>(null);
+  const models = useId();
+  const { choice } = fields;
+  const { given } = settings;
+  const decided = decidedBy(given, choice);
+  const isTesting = tested?.state === 'testing';
+  const listed = tested?.state === 'listed' ? tested.listing.models : [];
+
+  /** On a small screen, the fields of the choice would appear below it. */
+  function choose(choice: Choice): void {
+    change({ choice, address: '', key: '', model: '' });
+    requestAnimationFrame(() => form.current?.querySelector('.field')?.scrollIntoView({ block: 'nearest' }));
+  }
+
+  async function store(wanted: Chosen): Promise<void> {
+    setSaving(true);
+    const done = wanted.choice === 'offline' ? 'The offline model is in use.' : 'Model connected.';
+    if (await save(valuesOf(wanted, given), done)) reset();
+    setSaving(false);
+  }
+
+  async function submit(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    const usable = await test(true);
+    if (usable) await store(usable);
+  }
+
+  return (
+    <form ref={form} className="admin-form" noValidate onSubmit={(event) => void submit(event)}>
+      <ProviderChoice
+        offered={(Object.keys(CHOICES) as Choice[]).filter(
+          (name) => name !== 'openai' || given.openaiBaseUrl === undefined,
+        )}
+        chosen={choice}
+        inUse={choiceInUse(settings)}
+        disabled={decided.choice !== undefined}
+        onChoose={choose}
+      />
+      {choice === 'compatible' && (
+        <label className="field">
+          Address
+          <input
+            type="url"
+            disabled={decided.address !== undefined}
+            value={fields.address}
+            placeholder={decided.address === undefined ? 'http://127.0.0.1:11434/v1' : setBy(decided.address)}
+            spellCheck={false}
+            autoComplete="off"
+            onChange={({ target }) => change({ address: target.value })}
+          />
+        </label>
+      )}
+      {choice !== null && choice !== 'offline' && (
+        <>
+          <label className="field">
+            {choice === 'compatible' ? 'API key (if the server needs one)' : 'API key'}
+            <input
+              type="password"
+              autoComplete="off"
+              disabled={decided.key !== undefined}
+              value={fields.key}
+              placeholder={keyHint(settings, choice)}
+              onChange={({ target }) => change({ key: target.value })}
+            />
+          </label>
+          <label className="field">
+            Model
+            <input
+              value={fields.model}
+              list={models}
+              disabled={decided.model !== undefined}
+              placeholder={choice === 'compatible' ? 'Test the connection to see the models' : 'the default'}
+              spellCheck={false}
+              autoComplete="off"
+              onChange={({ target }) => change({ model: target.value })}
+            />
+          </label>
+          <datalist id={models}>
+            {listed.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+          <TestResult
+            tested={tested}
+            chosen={fields.model}
+            choose={decided.model === undefined ? (model) => change({ model }) : undefined}
+            saveAnyway={() => void store({ ...fields, choice })}
+          />
+        </>
+      )}
+      <OutdatedNotice draft={{ isOutdated: isOutdated && !isSaving, reset }} />
+      {choice !== null && (
+        <div className="admin-buttons">
+          <Button type="submit" variant="primary" disabled={isTesting}>
+            Save
+          </Button>
+          {choice !== 'offline' && (
+            <Button disabled={isTesting} onClick={() => void test(false)}>
+              {isTesting ? 'Testing …' : 'Test connection'}
+            </Button>
+          )}
+        </div>
+      )}
+    </form>
+  );
+}
+
+const setBy = (label: string): string => `set by ${label}`;
+
+function keyHint({ secrets, given, keyProblems }: Settings, choice: Exclude<Choice, 'offline'>): string {
+  const name = `${vendorOf(choice)}Key`;
+  if (given[name] !== undefined) return setBy(given[name]);
+  if (keyProblems?.[name] !== undefined) return 'stored for another address: enter it again';
+  return secrets.includes(name) ? 'stored (leave empty to keep it)' : '';
+}
+
+// The result of a test: the models to choose from, or what to do.
+
+/** A few models can be chosen with a click; the field completes the others. */
+const MAX_SHOWN = 12;
+
+type TestResultProps = {
+  readonly tested: Tested | null;
+  readonly chosen: string;
+  /** absent if the model is set at startup */
+  readonly choose?: ((model: string) => void) | undefined;
+  readonly saveAnyway: () => void;
+};
+
+function TestResult({ tested, chosen, choose, saveAnyway }: TestResultProps) {
+  if (tested === null || tested.state === 'testing') return null;
+  const anyway = <Button onClick={saveAnyway}>Save anyway</Button>;
+  if (tested.state === 'failed')
+    return (
+      <Notice variant="danger" action={tested.mayBeSaved && anyway}>
+        {tested.problem}
+      </Notice>
+    );
+  const { models } = tested.listing;
+  return (
+    <>
+      {tested.problem !== null && (
+        <Notice variant="danger" action={chosen.trim() !== '' && anyway}>
+          {tested.problem}
+        </Notice>
+      )}
+      <Notice variant="good">
+        {models.length === 0
+          ? 'Connected. The server lists no models. Enter a model name.'
+          : `Connected. ${models.length} ${models.length === 1 ? 'model' : 'models'}:`}
+        <span className="model-choices">
+          {models.slice(0, MAX_SHOWN).map((model) => (
+            <Button
+              key={model}
+              aria-pressed={model === chosen}
+              disabled={choose === undefined}
+              onClick={() => choose?.(model)}
+            >
+              {model}
+            </Button>
+          ))}
+          {models.length > MAX_SHOWN && <span className="hint">more in the field above</span>}
+        </span>
+      </Notice>
+    </>
+  );
+}
+
+type ProviderChoiceProps = {
+  readonly offered: readonly Choice[];
+  /** null: none yet */
+  readonly chosen: Choice | null;
+  readonly inUse: Choice;
+  readonly disabled: boolean;
+  readonly onChoose: (choice: Choice) => void;
+};
+
+/** The providers as radio buttons, with what each of them needs. */
+function ProviderChoice({ offered, chosen, inUse, disabled, onChoose }: ProviderChoiceProps) {
+  const id = useId();
+  return (
+    <fieldset className="provider-choices" disabled={disabled}>
+      <legend>Provider</legend>
+      {offered.map((name) => (
+        <label key={name}>
+          <input
+            type="radio"
+            name={id}
+            checked={name === chosen}
+            aria-labelledby={`${id}-${name}`}
+            aria-describedby={`${id}-${name}-hint`}
+            onChange={() => onChoose(name)}
+          />
+          <span>
+            <strong id={`${id}-${name}`}>{CHOICES[name].label}</strong>
+            <span className="hint" id={`${id}-${name}-hint`}>
+              {CHOICES[name].hint}
+            </span>
+          </span>
+          {name === inUse && <Chip variant="good">in use</Chip>}
+        </label>
+      ))}
+    </fieldset>
   );
 }

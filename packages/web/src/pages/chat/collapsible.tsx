@@ -1,6 +1,5 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Icon, type IconName } from '../../components/icon.tsx';
-import { useOpened } from './opened.ts';
 
 type CollapsibleProps = {
   readonly name: string;
@@ -33,4 +32,22 @@ export function Collapsible({
       {open && <div className="folded-body">{children}</div>}
     </div>
   );
+}
+
+// Remembers what is expanded while rows are unmounted by scrolling.
+
+const MOST = 2_000;
+const chosen = new Map<string, boolean>();
+
+/** `usually` applies until the reader has toggled it. */
+function useOpened(key: string, usually: boolean): [boolean, (open: boolean) => void] {
+  const [open, setOpen] = useState(chosen.get(key));
+  return [
+    open ?? usually,
+    (next) => {
+      if (chosen.size > MOST) chosen.clear();
+      chosen.set(key, next);
+      setOpen(next);
+    },
+  ];
 }

@@ -4,11 +4,14 @@ import {
   type ClipboardEvent,
   type KeyboardEvent,
   type ReactNode,
+  type RefObject,
+  useCallback,
   useEffect,
   useId,
   useLayoutEffect,
   useRef,
   useState,
+  useSyncExternalStore,
 } from 'react';
 import { focusPendingCard, useMessageField } from '../../components/approval/use-keys.ts';
 import { Button, IconButton } from '../../components/button.tsx';
@@ -17,14 +20,12 @@ import { Notice } from '../../components/notice.tsx';
 import { useHighlighterSoon } from '../../markdown/use-highlighter.ts';
 import { loadModels, useListedModels } from '../../state/models.ts';
 import { useServer } from '../../state/server.ts';
-import { useMedia } from '../../state/use-media.ts';
-import { ACCEPTED } from './attachments.ts';
+
+import { ACCEPTED, type Attachment, attachmentOf, NotText, problemWith } from './attachments.ts';
 import { readDraft, writeDraft } from './drafts.ts';
-import { useFiles } from './files.ts';
-import { hasKeyboard, useKeptFocus } from './keep-focus.ts';
+
 import { useRecall } from './recall.ts';
 import { type Choice, namesModel, parseSlash, type Slash, slashChoices } from './slash.ts';
-import { optionId, SlashMenu } from './slash-menu.tsx';
 
 /** `supersede` interrupts the running turn; `queue` waits for it. */
 export type Mode = 'queue' | 'supersede';
@@ -265,4 +266,163 @@ export function Composer(props: ComposerProps) {
       <div className="composer-line">{children}</div>
     </form>
   );
+}
+
+// Files from the button, the clipboard or drag and drop.
+
+type Files = {
+  readonly attached: readonly Attachment[];
+  /** why files were rejected, one sentence each */
+  readonly problems: readonly string[];
+  /** a drag that can be dropped is over the page */
+  readonly hovering: boolean;
+  add(files: Iterable<File>): Promise<void>;
+  remove(id: string): void;
+  clear(): void;
+  /** puts removed ones back, first */
+  restore(attached: readonly Attachment[]): void;
+};
+
+function useFiles(): Files {
+  const [attached, setAttached] = useState<readonly Attachment[]>([]);
+  const [problems, setProblems] = useState<readonly string[]>([]);
+  const [hovering, setHovering] = useState(false);
+
+  async function add(files: Iterable<File>): Promise<void> {
+    const taken = [...attached];
+    const refused: string[] = [];
+    for (const file of files) {
+      const problem = problemWith(file, taken);
+      if (problem !== null) {
+        refused.push(problem);
+        continue;
+      }
+      try {
+        taken.push(await attachmentOf(file));
+      } catch (thrown) {
+        if (!(thrown instanceof NotText)) throw thrown;
+        refused.push(thrown.message);
+      }
+    }
+    setAttached(taken);
+    setProblems(refused);
+  }
+
+  useEffect(() => {
+    const holds = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes('Files') ?? false;
+    const over = (event: DragEvent) => {
+      if (!holds(event)) return;
+      // Otherwise the browser would navigate to the file.
+      event.preventDefault();
+      setHovering(true);
+    };
+    const leave = ({ relatedTarget }: DragEvent) => relatedTarget === null && setHovering(false);
+    const drop = (event: DragEvent) => {
+      if (!holds(event)) return;
+      event.preventDefault();
+      setHovering(false);
+      void add(event.dataTransfer?.files ?? []);
+    };
+    addEventListener('dragover', over);
+    addEventListener('dragleave', leave);
+    addEventListener('drop', drop);
+    return () => {
+      removeEventListener('dragover', over);
+      removeEventListener('dragleave', leave);
+      removeEventListener('drop', drop);
+    };
+  });
+
+  return {
+    attached,
+    problems,
+    hovering,
+    add,
+    remove: (id) => setAttached(attached.filter((one) => one.id !== id)),
+    restore: (removed) => setAttached((now) => [...removed, ...now]),
+    clear() {
+      setAttached([]);
+      setProblems([]);
+    },
+  };
+}
+
+// Keeps the focus in the chat when the control that had it disappears.
+
+/** On a phone, focusing a field opens the keyboard, so the reader does it. */
+const hasKeyboard = (): boolean => matchMedia('(hover: hover)').matches;
+
+/**
+ * Moves the focus to the message field when a button is removed together with its row, such as that of an answered approval
+ * or of a turn that is regenerated. Not to the next approval: what is typed then could be meant for the field.
+ */
+function useKeptFocus(field: RefObject<HTMLElement | null>): void {
+  useEffect(() => {
+    let last: EventTarget | null = null;
+    const onFocus = ({ target }: FocusEvent) => {
+      last = target;
+    };
+    const removed = new MutationObserver(() => {
+      if (!(last instanceof HTMLElement) || last.isConnected) return;
+      last = null;
+      if (document.activeElement !== document.body || !hasKeyboard()) return;
+      field.current?.focus({ preventScroll: true });
+    });
+    document.addEventListener('focusin', onFocus);
+    removed.observe(document.getElementById('main') ?? document.body, { subtree: true, childList: true });
+    return () => {
+      document.removeEventListener('focusin', onFocus);
+      removed.disconnect();
+    };
+  }, [field]);
+}
+
+type SlashMenuProps = {
+  readonly id: string;
+  readonly choices: readonly Choice[];
+  readonly chosen: number;
+  readonly onChoose: (choice: Choice) => void;
+};
+
+const optionId = (id: string, index: number): string => `${id}-${index}`;
+
+/** Completions of a slash command. The focus stays in the message; arrow keys move, Enter selects. */
+function SlashMenu({ id, choices, chosen, onChoose }: SlashMenuProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
+  }, [chosen]);
+  return (
+    <div className="slash-menu" role="listbox" id={id} ref={list} aria-label="Commands" tabIndex={0}>
+      {choices.map((choice, index) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the message
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the message field handles keys
+        <div
+          key={choice.text}
+          role="option"
+          id={optionId(id, index)}
+          aria-selected={index === chosen}
+          className="slash-choice"
+          onPointerDown={(event) => event.preventDefault()}
+          onClick={() => onChoose(choice)}
+        >
+          <strong>{choice.label}</strong>
+          <span>{choice.about}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Whether a media query matches; live. */
+function useMedia(query: string): boolean {
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      const list = matchMedia(query);
+      list.addEventListener('change', listener);
+      return () => list.removeEventListener('change', listener);
+    },
+    [query],
+  );
+  return useSyncExternalStore(subscribe, () => matchMedia(query).matches);
 }

@@ -1,32 +1,37 @@
 /** A session as a chat. */
-import type { SessionView } from '@parlance/sdk';
+import type { PlanView, SessionView } from '@parlance/sdk';
 import { useMemo, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { DriverChip } from '../../components/driver-chip.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Icon } from '../../components/icon.tsx';
+import { Menu } from '../../components/menu.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
+import { PriceDialog } from '../../components/price-dialog.tsx';
 import { attempt, toast } from '../../components/toast.tsx';
+import { type OpenDialog, SessionDialog } from '../../layout/session-dialog.tsx';
+import { sessionMenu } from '../../layout/session-menu.ts';
 import { go, hrefOf, useLocation } from '../../router.ts';
+import { may } from '../../state/may.ts';
+import { usePrices, useSharedPrices } from '../../state/prices.ts';
 import { parlance, useServer } from '../../state/server.ts';
 import { type FollowedSession, useSession } from '../../state/session.ts';
 import { Announcer } from './announcer.tsx';
 import { applySlash } from './apply-slash.ts';
 import { Branches, IsLatest } from './branch-context.ts';
 import { type Chosen as ChosenVersions, shownOf } from './branches.ts';
+import { Collapsible } from './collapsible.tsx';
 import { Composer } from './composer.tsx';
 import { ConnectionChip } from './connection-chip.tsx';
-import { modelOf } from './cost.ts';
+import { costOfSession, dollars, modelOf } from './cost.ts';
 import { FullAutoDialog } from './full-auto-dialog.tsx';
 import { HelpDialog } from './help.tsx';
-import { ContextMeter, Totals } from './meters.tsx';
 import { type Chosen, Pickers } from './pickers.tsx';
-import { Plan } from './plan.tsx';
 import { messagesOf, rowsOf, sendingRow } from './rows.ts';
 import { useSending } from './sending.ts';
-import { SessionActions } from './session-actions.tsx';
 import { Transcript } from './transcript.tsx';
+import { shortUsage, usageText } from './turn-end.tsx';
 
 export function ChatPage({ id }: { id: string }) {
   const followed = useSession(id);
@@ -184,4 +189,111 @@ export async function attempted(work: () => Promise<boolean>): Promise<boolean> 
     done = await work();
   });
   return done;
+}
+
+// Context use and token usage of the session.
+
+function ContextMeter({ context }: Pick<SessionView, 'context'>) {
+  if (!context) return null;
+  const percent = Math.min(100, Math.round((context.tokens / context.limit) * 100));
+  const summary = `${context.tokens.toLocaleString()} of ${context.limit.toLocaleString()} tokens, ${context.items} items`;
+  return (
+    <span className="context" title={`Context: ${summary}`} data-full={percent >= 80 || undefined}>
+      <meter min={0} max={context.limit} value={context.tokens} aria-label={`Context: ${summary}`} />
+      {percent < 1 && context.tokens > 0 ? '<1' : percent}% context
+    </span>
+  );
+}
+
+function Totals({ view, model }: { view: SessionView; model: string }) {
+  const about = useServer();
+  const [asking, setAsking] = useState(false);
+  const cost = costOfSession(view, about, usePrices());
+  const isShared = useSharedPrices()[model] !== undefined;
+  const tokens = view.usage.inputTokens + view.usage.outputTokens;
+  if (tokens === 0) return null;
+  const text = `${shortUsage(view.usage)}${cost === null ? '' : ` · ${dollars(cost)}`}`;
+  const usage = usageText(view.usage);
+  // The price that an admin has set is for everyone.
+  if (isShared && about.principal.role !== 'admin')
+    return (
+      <span className="totals" title={usage}>
+        {text}
+      </span>
+    );
+  return (
+    <>
+      <button
+        type="button"
+        className="totals"
+        title={`${usage}. ${cost === null ? 'Set a price to see the cost.' : 'Change the price.'}`}
+        onClick={() => setAsking(true)}
+      >
+        {text}
+      </button>
+      {asking && <PriceDialog model={model} onClose={() => setAsking(false)} />}
+    </>
+  );
+}
+
+// The agent's plan as a row of steps.
+
+const LABELS = { pending: 'to do', in_progress: 'in progress', completed: 'done' } as const;
+
+type PlanProps = { readonly session: string; readonly plan: PlanView; readonly running: boolean };
+
+function Plan({ session, plan, running }: PlanProps) {
+  const done = plan.steps.filter(({ status }) => status === 'completed').length;
+  const current = plan.steps.find(({ status }) => status === 'in_progress');
+  if (plan.steps.length === 0) return null;
+  return (
+    <Collapsible
+      name={`plan ${session}`}
+      icon="plan"
+      className="plan"
+      usually={running && done < plan.steps.length && plan.steps.length <= 6 && innerHeight > 700}
+      summary={
+        <>
+          Plan: {done} of {plan.steps.length} done
+          {current && <span className="plan-current"> · {current.step}</span>}
+        </>
+      }
+    >
+      {plan.explanation && <p className="hint">{plan.explanation}</p>}
+      <ol className="steps">
+        {plan.steps.map(({ step, status }) => (
+          <li
+            key={step}
+            className={`step step-${status}`}
+            aria-current={status === 'in_progress' ? 'step' : undefined}
+          >
+            <span className="step-mark">{status === 'completed' && <Icon name="check" />}</span>
+            {step}
+            <span className="unseen"> ({LABELS[status]})</span>
+          </li>
+        ))}
+      </ol>
+    </Collapsible>
+  );
+}
+
+// The menu of the session that is open.
+
+function SessionActions({ id, view }: { id: string; view: SessionView }) {
+  const about = useServer();
+  const [open, setOpen] = useState<OpenDialog | null>(null);
+  const { title, tags, pinned, archived } = view;
+  const menu = {
+    session: { id, title, tags, pinned, archived },
+    // The view does not have the owner: admins, who see the sessions of others, share their own from the list.
+    foreign: may(about, 'admin'),
+    mayChange: may(about, 'chat:send'),
+    onOpen: setOpen,
+  };
+  return (
+    <>
+      <Menu label="Session actions" items={() => sessionMenu(menu)} />
+      {open && <SessionDialog open={open} onClose={() => setOpen(null)} />}
+    </>
+  );
 }

@@ -1,22 +1,26 @@
 /** A client of one dialect: connection, composer and frames. */
-import { type Dialect, type DialectList, ParlanceError } from '@parlance/sdk';
-import { useCallback, useEffect, useState } from 'react';
+import { type Dialect, type DialectExample, type DialectList, ParlanceError } from '@parlance/sdk';
+import { type FormEvent, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Chip } from '../../components/chip.tsx';
 import { Choice } from '../../components/choice.tsx';
+import { Notice } from '../../components/notice.tsx';
 import { EntryList } from '../../entries/list.tsx';
 import type { NumberedFrame } from '../../entries/rows.ts';
 import { useServer } from '../../state/server.ts';
 import { shellCommand } from '../timeline/shell-command.ts';
 import { type Call, shownAddress, socketUrl } from './address.ts';
-import { completed } from './complete.ts';
 import { Composer } from './composer.tsx';
-import { type ConnectionStatus, closedText } from './connection.ts';
+import {
+  type ConnectionSnapshot,
+  type ConnectionStatus,
+  closedText,
+  PlaygroundConnection,
+} from './connection.ts';
 import { inSession, readDraft, type Side, writeDraft, written } from './draft.ts';
 import { type Example, examplesOf, firstFrame, frameOf } from './examples.ts';
-import type { Filling } from './fill.ts';
+import { type Filling, filled } from './fill.ts';
 import type { Identities } from './identity.ts';
-import { LoginForm } from './login-form.tsx';
 import { newName } from './new-name.ts';
 import { type StoredFrame, useStoredFrames } from './stored-frames.ts';
 import {
@@ -26,7 +30,6 @@ import {
   type Transport,
   type TransportEvents,
 } from './transports.ts';
-import { useConnection } from './use-connection.ts';
 
 type PaneProps = {
   readonly side: Side;
@@ -226,5 +229,81 @@ function StateChip({ state, as }: { state: ConnectionStatus; as: string | null }
         </Chip>
       )}
     </span>
+  );
+}
+
+// Asks the server for what an example needs before it can be sent, such as a signature.
+
+/** The frame with the fields of the answer, or the reason of a refusal. */
+async function completed(
+  frame: object,
+  before: NonNullable<DialectExample['before']>,
+  { filling, token }: { readonly filling: Filling; readonly token: string | null },
+): Promise<object | string> {
+  try {
+    const response = await fetch(before.path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        ...(token === null ? {} : { authorization: `Bearer ${token}` }),
+      },
+      body: JSON.stringify(filled(before.body, filling)),
+    });
+    if (!response.ok) return `${response.status} ${await response.text()}`;
+    const answer = (await response.json()) as object;
+    const field = (frame as Readonly<Record<string, unknown>>)[before.into];
+    return { ...frame, [before.into]: { ...(typeof field === 'object' ? field : {}), ...answer } };
+  } catch (thrown) {
+    return thrown instanceof Error ? thrown.message : String(thrown);
+  }
+}
+
+/** One connection for the lifetime of the component. Give it a `key` that changes with the dialect. */
+function useConnection(dialect: Dialect): [ConnectionSnapshot, PlaygroundConnection] {
+  const [connection] = useState(() => new PlaygroundConnection(dialect));
+  useEffect(() => () => connection.close(), [connection]);
+  return [useSyncExternalStore(connection.subscribe, connection.get), connection];
+}
+
+/** For dialects that need a token even in open mode. */
+function LoginForm({ logIn }: { logIn: (name: string, password: string) => Promise<void> }) {
+  const [problem, setProblem] = useState<string | null>(null);
+  const [busy, setBusy] = useState(false);
+
+  async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
+    event.preventDefault();
+    const fields = new FormData(event.currentTarget);
+    setBusy(true);
+    setProblem(null);
+    try {
+      await logIn(String(fields.get('name')), String(fields.get('password')));
+    } catch (thrown) {
+      if (!(thrown instanceof ParlanceError)) throw thrown;
+      setProblem(thrown.message);
+      setBusy(false);
+    }
+  }
+
+  return (
+    <form className="playground-login" onSubmit={submit} aria-label="Sign in for the playground">
+      <p className="hint">
+        This dialect needs a token, even in open mode. After login, both panes connect as that user; the token
+        is not stored. The server’s first start printed the password of <code>admin</code>.
+      </p>
+      {problem !== null && <Notice variant="danger">{problem}</Notice>}
+      <div className="playground-login-fields">
+        <label className="field">
+          Name
+          <input name="name" autoComplete="username" required />
+        </label>
+        <label className="field">
+          Password
+          <input name="password" type="password" autoComplete="current-password" required />
+        </label>
+        <Button type="submit" variant="primary" disabled={busy}>
+          Sign in
+        </Button>
+      </div>
+    </form>
   );
 }

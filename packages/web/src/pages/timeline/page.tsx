@@ -3,25 +3,29 @@
  * Keys in the list: arrows, Home and End move, Enter expands, c copies, w copies as a shell command.
  */
 import type { DurableEvent } from '@parlance/protocol';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback, useEffect, useId, useMemo, useState, useSyncExternalStore } from 'react';
 import { Button } from '../../components/button.tsx';
+import { Chip } from '../../components/chip.tsx';
+import { Choice } from '../../components/choice.tsx';
+import { DriverChip } from '../../components/driver-chip.tsx';
 import { Empty } from '../../components/empty.tsx';
+import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
+import { clockTime } from '../../entries/cell.tsx';
 import { oneLine } from '../../entries/event-summary.ts';
 import { EntryList } from '../../entries/list.tsx';
 import { alignedRows, eventRows, exportLines, frameRows, type NumberedFrame } from '../../entries/rows.ts';
 import { download } from '../../layout/download.ts';
 import { hrefOf } from '../../router.ts';
+import { onActivity, useDisconnectedLately, useShownFault } from '../../state/activity.ts';
 import { dialectNamed, useDialects } from '../../state/dialects.ts';
 import { may } from '../../state/may.ts';
-import { useServer } from '../../state/server.ts';
+import { parlance, useServer } from '../../state/server.ts';
+import { useSessions } from '../../state/sessions.ts';
 import { textOf } from '../chat/rows.ts';
-import { ChooseSession } from './choose-session.tsx';
-import { choicesOf, EVERYTHING, shownEvents, shownFrames } from './filter.ts';
-import { FilterBar } from './filter-bar.tsx';
+import { isRunning, MAX_FRAMES, NOTHING_YET, type Timeline, TimelineFeed } from './feed.ts';
+import { type Choices, choicesOf, EVERYTHING, type Filter, shownEvents, shownFrames } from './filter.ts';
 import { shellCommand } from './shell-command.ts';
-import { StatusBar } from './status-bar.tsx';
-import { useTimeline, useWide } from './use-timeline.ts';
 
 export function TimelinePage({ id }: { id: string | null }) {
   return id === null ? <ChooseSession /> : <SessionTimeline id={id} />;
@@ -190,5 +194,252 @@ function Count({ shown, total }: { shown: number; total: number }) {
     <span className="timeline-count">
       {shown === total ? number(total) : `${number(shown)} of ${number(total)}`}
     </span>
+  );
+}
+
+/** Choose the session of the timeline. */
+function ChooseSession() {
+  const [query, setQuery] = useState('');
+  const { sessions, hasMore, loading, more, ...list } = useSessions({ query, archived: false });
+  const fault = useShownFault(list.fault);
+  return (
+    <Page title="Timeline">
+      <p className="hint">
+        Choose a session to see its events and, side by side, the exact frames on its sockets.
+      </p>
+      <label className="field timeline-search">
+        <span className="unseen">Search sessions</span>
+        <input
+          type="search"
+          placeholder="Search sessions"
+          value={query}
+          onChange={(event) => setQuery(event.currentTarget.value)}
+        />
+      </label>
+      {fault && <Empty title="Cannot load sessions">{fault.message}</Empty>}
+      {!list.fault && !loading && sessions.length === 0 && (
+        <Empty
+          title={query === '' ? 'No sessions yet' : 'No matching sessions'}
+          action={<a href={hrefOf({ page: 'new' })}>Start a session</a>}
+        />
+      )}
+      <ul className="timeline-sessions" aria-label="Sessions">
+        {sessions.map(({ id, title, dialect, head, attached }) => (
+          <li key={id}>
+            <a href={hrefOf({ page: 'timeline', id })}>{title || id}</a>
+            <span className="hint">
+              {head.toLocaleString('en')} events, created by {dialect}
+            </span>
+            {Object.keys(attached).map((name) => (
+              <Chip key={name} variant="good">
+                {name}
+              </Chip>
+            ))}
+          </li>
+        ))}
+      </ul>
+      {hasMore && <Button onClick={more}>More</Button>}
+    </Page>
+  );
+}
+
+// Search and filters of the timeline.
+
+type FilterBarProps = {
+  readonly filter: Filter;
+  readonly choices: Choices;
+  readonly wide: boolean;
+  readonly onChange: (filter: Filter) => void;
+};
+
+function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
+  const [open, setOpen] = useState(wide);
+  const more = useId();
+  const { text: _text, ...chosen } = filter;
+  const count = Object.values(chosen).filter((value) => value !== '').length;
+  const set = (part: Partial<Filter>) => onChange({ ...filter, ...part });
+  return (
+    <search className="timeline-filter" aria-label="Filter">
+      <input
+        type="search"
+        aria-label="Search events and frames"
+        placeholder="Search"
+        value={filter.text}
+        onChange={(event) => set({ text: event.currentTarget.value })}
+      />
+      <Button aria-expanded={open} aria-controls={more} onClick={() => setOpen(!open)}>
+        Filters{count > 0 ? ` (${count})` : ''}
+      </Button>
+      {(count > 0 || filter.text !== '') && (
+        <Button variant="quiet" onClick={() => onChange(EVERYTHING)}>
+          Clear filters
+        </Button>
+      )}
+      <div id={more} className="timeline-choices" hidden={!open}>
+        <Values
+          label="Event type"
+          value={filter.eventType}
+          values={choices.eventTypes}
+          onChange={(eventType) => set({ eventType })}
+        />
+        <Values
+          label="Dialect"
+          value={filter.dialect}
+          values={choices.dialects}
+          onChange={(dialect) => set({ dialect, connection: '', frameType: '' })}
+        />
+        <Values
+          label="Connection"
+          value={filter.connection}
+          values={choices.connections}
+          onChange={(connection) => set({ connection })}
+        />
+        <Choice label="Direction">
+          {(id) => (
+            <select
+              id={id}
+              value={filter.direction}
+              onChange={({ currentTarget: { value } }) =>
+                set({ direction: value === 'in' || value === 'out' ? value : '' })
+              }
+            >
+              <option value="">both directions</option>
+              <option value="in">from clients</option>
+              <option value="out">to clients</option>
+            </select>
+          )}
+        </Choice>
+        <Values
+          label="Frame type"
+          value={filter.frameType}
+          values={choices.frameTypes}
+          onChange={(frameType) => set({ frameType })}
+        />
+      </div>
+    </search>
+  );
+}
+
+type ValuesProps = {
+  readonly label: string;
+  readonly value: string;
+  readonly values: readonly string[];
+  readonly onChange: (value: string) => void;
+};
+
+function Values({ label, value, values, onChange }: ValuesProps) {
+  return (
+    <Choice label={label}>
+      {(id) => (
+        <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          <option value="">all</option>
+          {values.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </select>
+      )}
+    </Choice>
+  );
+}
+
+// State of the feed: start of the frames, attached clients, pending and dropped frames.
+
+type StatusBarProps = {
+  readonly session: string;
+  readonly timeline: Timeline;
+  readonly indented: boolean;
+  readonly onIndent: (indented: boolean) => void;
+  readonly onRetry: () => void;
+  readonly onClear: () => void;
+};
+
+const number = (value: number): string => value.toLocaleString('en');
+const counted = (value: number, one: string): string => `${number(value)} ${one}${value === 1 ? '' : 's'}`;
+
+function StatusBar({ session, timeline, indented, onIndent, onRetry, onClear }: StatusBarProps) {
+  const { connection, paused, waiting, dropped, missed, since, attached, erased, reading } = timeline;
+  const isDisconnected = useDisconnectedLately();
+  const attachedNow = Object.entries(attached);
+  return (
+    <>
+      {connection.status === 'waiting' && !isDisconnected && (
+        <Notice variant="warning" action={<Button onClick={onRetry}>Try now</Button>}>
+          Disconnected: {connection.fault.message} Events are loaded after reconnecting; frames sent meanwhile
+          are missed.
+        </Notice>
+      )}
+      {erased && <Notice variant="warning">The session was deleted while this page was open.</Notice>}
+      <div className="timeline-status">
+        <p className="hint">
+          Events are complete. Frames are live{' '}
+          {since === null ? 'once connected' : `since ${clockTime(since).slice(0, 8)}`}; earlier frames are
+          not stored.
+          {attached.broadcast !== undefined &&
+            ' A broadcast socket receives all sessions of its user, so their frames appear here, too.'}
+        </p>
+        <p className="timeline-chips" role="status">
+          {reading && <Chip variant="busy">reading events</Chip>}
+          {paused && (
+            <Chip variant="waiting">
+              paused: {counted(waiting.events, 'event')} and {counted(waiting.frames, 'frame')} waiting
+            </Chip>
+          )}
+          {dropped > 0 && (
+            <Chip variant="waiting" title={`Keeps the latest ${number(MAX_FRAMES)} frames, up to 20 MB.`}>
+              {counted(dropped, 'older frame')} dropped
+            </Chip>
+          )}
+          {missed > 0 && <Chip variant="bad">{counted(missed, 'frame')} missed (too fast)</Chip>}
+          <DriverChip session={session} running={isRunning(timeline.events)} />
+          {attachedNow.map(([dialect, sockets]) => (
+            <Chip key={dialect} title={`Attached ${dialect} connections`}>
+              {dialect} {sockets}
+            </Chip>
+          ))}
+        </p>
+        <label className="timeline-indent">
+          <input
+            type="checkbox"
+            checked={indented}
+            onChange={(event) => onIndent(event.currentTarget.checked)}
+          />
+          Indent JSON
+        </label>
+        {timeline.frames.length > 0 && (
+          <Button variant="quiet" onClick={onClear}>
+            Clear frames
+          </Button>
+        )}
+      </div>
+    </>
+  );
+}
+
+// The timeline feed of one session, for the lifetime of the page.
+
+const silent = () => () => undefined;
+const nothing = () => NOTHING_YET;
+
+/** Use `key={id}` on the component that calls this. The feed is null before the first effect. */
+function useTimeline(id: string): { timeline: Timeline; feed: TimelineFeed | null } {
+  const [feed, setFeed] = useState<TimelineFeed | null>(null);
+  useEffect(() => {
+    const opened = new TimelineFeed(parlance.session(id), onActivity);
+    setFeed(opened);
+    return () => opened.close();
+  }, [id]);
+  const timeline = useSyncExternalStore(feed?.subscribe ?? silent, feed?.get ?? nothing);
+  return { timeline, feed };
+}
+
+/** Whether the screen is wide enough for two columns. */
+function useWide(): boolean {
+  const [query] = useState(() => matchMedia('(min-width: 1000px)'));
+  return useSyncExternalStore(
+    (listener) => {
+      query.addEventListener('change', listener);
+      return () => query.removeEventListener('change', listener);
+    },
+    () => query.matches,
   );
 }
