@@ -38,6 +38,8 @@ export const PINNED: readonly { readonly line: Line; readonly root: number }[] =
   { line: line('git grep -O../canary.sh one'), root: 0 },
   { line: line('ls 2>/dev/null >made'), root: 0 },
   { line: line('ls 2>/dev/null\ncat linked/key'), root: 0 },
+  { line: line('git log --format=%-G?'), root: 0 },
+  { line: line("git log '--pretty=% G?'"), root: 0 },
   { line: line('git log --all -p'), root: 1 },
   { line: line('git log --all -p'), root: 2 },
 ];

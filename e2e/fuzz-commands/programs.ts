@@ -176,6 +176,8 @@ export const PROGRAMS: Record<string, Program> = {
       'show --textconv',
       'diff --submodule=diff',
       'log --format=%G?',
+      'log --format=%-G?',
+      'show --pretty=%+GG',
       'log --output=made',
       'log --remerge-diff',
       '-c diff.external=../canary.sh diff',

@@ -113,6 +113,9 @@ const OFF: Record<string, string> = {
   'core.hooksPath': '/dev/null',
   'diff.ignoreSubmodules': 'all',
   'diff.submodule': 'short',
+  'gpg.program': '/dev/null',
+  'gpg.ssh.program': '/dev/null',
+  'gpg.x509.program': '/dev/null',
   // With more threads, git uses an index extension that locates the entries.
   'index.threads': '1',
   'log.showSignature': 'false',

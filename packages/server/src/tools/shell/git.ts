@@ -142,8 +142,8 @@ export const gitRule: Rule = async (words, place) => {
 const isDashed = (word: string): boolean => word.startsWith('-');
 
 function onlyReads(subcommand: string, words: readonly string[], known: RegExp): boolean {
-  // A format can request signature checks, which run a program.
-  if (words.some((word) => word.includes('%G') || word.includes('signature'))) return false;
+  // A format can request signature checks, which run a program: `%G?`, or with a modifier, `%-G?`.
+  if (words.some((word) => /%[-+ ]?G|signature/.test(word))) return false;
   // No value begins with a dash, so the first `--` is where git ends the options too.
   const end = words.indexOf('--');
   const before = end < 0 ? words : words.slice(0, end);
