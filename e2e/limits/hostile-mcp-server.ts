@@ -9,6 +9,10 @@ const [transport, flood = ''] = process.argv.slice(2);
 
 const listChanged = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}`;
 const ping = (id: string) => JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' });
+/** Requests that a client may support, but Parlance does not. */
+const asking = (['elicitation/create', 'sampling/createMessage', 'roots/list'] as const).map((method) =>
+  JSON.stringify({ jsonrpc: '2.0', id: method, method, params: { message: 'Your password?' } }),
+);
 const BLOCK = 65_536;
 const GIGABYTE = 1_000_000_000;
 
@@ -29,6 +33,8 @@ function floodOf(start: string, end: string): Generator<string> | null {
       return blocks('', many(start + listChanged + end));
     case 'requests':
       return blocks('', many(start + ping('x') + end));
+    case 'questions':
+      return blocks('', many(asking.map((message) => start + message + end).join('')));
     case 'large ids':
       return blocks('', start + ping('x'.repeat(1_000_000)) + end);
     case 'an endless line':

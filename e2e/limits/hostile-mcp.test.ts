@@ -20,6 +20,7 @@ const LOG = 'closed: the server wrote too much to standard error';
 test.each([
   ['stdio', 'list_changed', MESSAGES],
   ['stdio', 'requests', MESSAGES],
+  ['stdio', 'questions', MESSAGES],
   ['stdio', 'large ids', /too much data|does not read its input/],
   ['stdio', 'empty lines', MESSAGES],
   ['stdio', 'an endless line', SIZE],
@@ -28,6 +29,7 @@ test.each([
   ['stdio', 'an endless log line', LOG],
   ['http', 'list_changed', MESSAGES],
   ['http', 'requests', /too many messages|unanswered/],
+  ['http', 'questions', /too many messages|unanswered/],
   ['http', 'empty lines', MESSAGES],
   ['http', 'an endless line', SIZE],
   ['http', 'small values', SIZE],

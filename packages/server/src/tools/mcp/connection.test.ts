@@ -32,7 +32,7 @@ test('the schema of a server is passed to the model unchanged, under names that 
     expect(tool.name).toMatch(/^mcp_bad_[A-Za-z0-9_-]{1,56}$/);
     expect(toolSpec(tool).parameters).toEqual({ type: 'object' });
   }
-  expect(mcp.tools()).toBeArrayOfSize(11);
+  expect(mcp.tools()).toBeArrayOfSize(12);
 });
 
 test('a killed server is restarted; until then its tools report a fault', async () => {

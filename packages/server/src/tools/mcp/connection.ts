@@ -146,13 +146,22 @@ export class McpConnection {
     const { ProtocolError, SdkError, SdkErrorCode } = await import('@modelcontextprotocol/client');
     const { timeoutMs } = this.#server;
     try {
-      const options = { signal, timeout: timeoutMs };
+      // The SDK repeats a call whose result asks for input: the limit is for all of them.
+      const options = { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs };
       return { kind: 'done', result: await state.client.callTool({ name: tool, arguments: input }, options) };
     } catch (thrown) {
       if (signal.aborted) throw new Fault('cancelled', 'aborted');
       if (thrown instanceof ProtocolError) return { kind: 'refused', message: this.#reason(thrown) };
       if (thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout) {
         const message = `The MCP server ${this.#name} did not answer within ${timeoutMs / 1_000} s.`;
+        throw new Fault('tool_failed', message);
+      }
+      const { CapabilityNotSupported, InputRequiredRoundsExceeded } = SdkErrorCode;
+      if (
+        thrown instanceof SdkError &&
+        (thrown.code === CapabilityNotSupported || thrown.code === InputRequiredRoundsExceeded)
+      ) {
+        const message = `The MCP server ${this.#name} asked for input during the call, which is not supported.`;
         throw new Fault('tool_failed', message);
       }
       const reason = this.#recordError(thrown, run.exceeded === null ? null : run);

@@ -95,7 +95,7 @@ function meteredFetch(budget: Budget): FetchLike {
       isOpen = false;
     };
     try {
-      const { body, status, statusText, headers } = await fetch(url, init);
+      const { body, status, statusText, headers } = await fetchWithin(url, init);
       if (body === null) end();
       const framing = headers.get('content-type')?.includes('text/event-stream') ? 'events' : 'body';
       return new Response(body && metered(body, new Meter(budget, framing), end), {
@@ -106,6 +106,31 @@ function meteredFetch(budget: Budget): FetchLike {
       throw thrown;
     }
   };
+}
+
+const MAX_REDIRECTS = 3;
+
+/**
+ * Follows redirects to other paths of the same origin, as some servers do for a trailing slash. Anywhere else they would
+ * take the headers along, or turn a call into a request to an address that only this machine can reach.
+ */
+async function fetchWithin(url: string | URL, init: RequestInit | undefined): Promise<Response> {
+  let address = new URL(url);
+  for (let redirects = 0; ; redirects++) {
+    const response = await fetch(address, { ...init, redirect: 'manual' });
+    const location = response.headers.get('location');
+    if (response.status < 300 || response.status > 399 || location === null) return response;
+    await response.body?.cancel();
+    const target = URL.parse(location, address.href);
+    if (target?.origin !== address.origin)
+      throw new Error(
+        `the server redirects to ${target ? target.origin : 'an invalid address'}, which is not followed`,
+      );
+    const keepsMethod = response.status === 307 || response.status === 308 || init?.method === 'GET';
+    if (!keepsMethod || redirects === MAX_REDIRECTS)
+      throw new Error('the server redirects in a way that is not followed');
+    address = target;
+  }
 }
 
 function metered(
