@@ -53,6 +53,8 @@ export function spawnProcess(
       LOG_LEVEL: 'silent',
       PARLANCE_TITLES: 'input',
       PARLANCE_FULL_AUTO_AS_ROOT: 'on',
+      // The default is refused if a login is required.
+      ...(settings.PARLANCE_AUTH === 'required' && { SOCKUDO_APP_SECRET: 'secret of the tests' }),
       ...settings,
     },
   };

@@ -1,6 +1,5 @@
 /** Time and memory that request bodies can use, with and without a token. */
 import { afterEach, describe, expect, test } from 'bun:test';
-import { APPLICATION, signedCall } from '../../packages/server/src/testing/pusher.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { slowRequest } from './slow-request.ts';
@@ -212,22 +211,6 @@ test('a signed request is not read before its signature is verified', async () =
   request.send('x'.repeat(1_000));
   expect(await request.answer).toContain('Invalid signature');
   expect(await held(server, 'identified')).toBe(0);
-});
-
-test('a signature with the default secret does not authenticate', async () => {
-  const batch = Array.from({ length: 5 }, (_, index) => ({
-    channel: `news-${index}`,
-    name: 'large',
-    data: 'x'.repeat(9_000),
-  }));
-  const statusWith = async (secret: string) => {
-    const server = await serve({ SOCKUDO_APP_SECRET: secret });
-    const application = { ...APPLICATION, secret };
-    const path = '/apps/app-id/batch_events';
-    return (await signedCall(server.http, { application }, { method: 'POST', path, body: { batch } })).status;
-  };
-  expect(await statusWith(APPLICATION.secret)).toBe(413);
-  expect(await statusWith('a secret of the operator')).toBe(200);
 });
 
 test('a body of an authenticated caller has a deadline as well', async () => {

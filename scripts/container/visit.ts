@@ -14,6 +14,7 @@ export async function visit(image: Image, mounts: Mounts): Promise<void> {
     PATH: '/usr/local/bin:/usr/bin:/bin',
     ...image.environment,
     PORT: String(port),
+    SOCKUDO_APP_SECRET: crypto.randomUUID(),
     AUTH_USERS: `ann:${PASSWORD}:developer`,
   };
   const inside = (argv: readonly string[]) =>

@@ -90,6 +90,14 @@ describe('without a server', () => {
     'every origin': [{ ALLOWED_ORIGINS: 'https://a.example,*' }, '* is refused'],
     'every origin below a name': [{ ALLOWED_ORIGINS: 'https://*.example.com' }, '* is refused'],
     'every port of a host': [{ ALLOWED_ORIGINS: 'https://example.com:*' }, '* is refused'],
+    'the public secret of Pusher channels, if a login is required,': [
+      { PARLANCE_AUTH: 'required' },
+      'set SOCKUDO_APP_SECRET to a secret of your own, or PARLANCE_CHANNELS=off',
+    ],
+    'the same secret, given,': [
+      { PARLANCE_AUTH: 'required', SOCKUDO_APP_SECRET: 'app-secret' },
+      'the default SOCKUDO_APP_SECRET is public',
+    ],
     'origins that are none': [{ ALLOWED_ORIGINS: 'null' }, 'must hold origins'],
   };
   for (const [what, [env, says]] of Object.entries(UNSAFE))
@@ -99,6 +107,17 @@ describe('without a server', () => {
       expect(stderr).toContain(says);
       expect(existsSync(join(cwd, '.parlance'))).toBe(false);
     });
+});
+
+test.each<Record<string, string>>([
+  { PARLANCE_AUTH: 'required', SOCKUDO_APP_SECRET: 'a secret of our own' },
+  { PARLANCE_AUTH: 'required', PARLANCE_CHANNELS: 'off' },
+  { PARLANCE_AUTH: 'open' },
+])('the secret of Pusher channels does not hinder a start with %o', async (env) => {
+  const child = spawnParlance(['serve', '--port', '0'], { cwd: newFolder(), env });
+  expect((await readLines(child.stdout, 1))[0]).toStartWith('parlance listening on ');
+  child.kill();
+  await child.exited;
 });
 
 const asRoot = process.getuid?.() === 0;
@@ -153,7 +172,7 @@ test.skipIf(!canBecomeNobody)(
 
 test('a host that is not an address of this machine is named, with the flag for another one', async () => {
   const { code, stderr } = await runParlance(
-    ['serve', '--host', '192.0.2.1', '--auth', 'required', '--log-level', 'silent'],
+    ['serve', '--host', '192.0.2.1', '--auth', 'required', '--channels', 'off', '--log-level', 'silent'],
     { cwd: newFolder() },
   );
   const line = 'host 192.0.2.1 is not an address of this machine: choose another with --host ADDRESS';

@@ -5,7 +5,7 @@ import { openBackend } from './compose/engine.ts';
 import { openFront } from './compose/front.ts';
 import { openListeners } from './compose/listeners.ts';
 import { type RunningServer, runServer } from './compose/running-server.ts';
-import type { Config } from './config/config.ts';
+import { type Config, checkChannels } from './config/config.ts';
 import { DIALECTS } from './dialects/index.ts';
 import type { Dialect } from './dialects/shared/dialect.ts';
 
@@ -22,6 +22,7 @@ export async function startServer(
   config: Config,
   dialects: readonly Dialect[] = DIALECTS,
 ): Promise<RunningServer> {
+  checkChannels(config);
   await using resources = new AsyncDisposableStack();
   const backend = await openBackend(config, dialects, resources);
   const front = await openFront(config, { backend, dialects }, resources);

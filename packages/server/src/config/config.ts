@@ -8,6 +8,7 @@ import { ConfigError } from './error.ts';
 import { isInstallation, WORKSPACE } from './installation.ts';
 import { isVendor, MODEL_SETTINGS, requireKey, VENDOR_ADDRESS, type Vendor } from './model.ts';
 import { parse } from './parse.ts';
+import { CHANNELS } from './settings/channels.ts';
 import { SETTING_KEYS, type SETTINGS, type SettingKey } from './settings.ts';
 import { type Environment, type Given, readSources } from './sources.ts';
 
@@ -79,6 +80,17 @@ function chooseAuth(host: string, auth: Config['auth'] | undefined): Config['aut
   throw new ConfigError(
     `host ${host} is not loopback: PARLANCE_AUTH=required (or --auth required) is needed to listen there`,
   );
+}
+
+/**
+ * The default secret of the Pusher application is public, so anyone could publish although a login is
+ * required. Throws `ConfigError`. A server without a port has no such callers.
+ */
+export function checkChannels({ auth, channels, channelsSecret }: Config): void {
+  if (auth === 'required' && channels && channelsSecret === CHANNELS.channelsSecret.fallback)
+    throw new ConfigError(
+      'the default SOCKUDO_APP_SECRET is public, and a login is required: set SOCKUDO_APP_SECRET to a secret of your own, or PARLANCE_CHANNELS=off',
+    );
 }
 
 function checkPorts({ port, doors }: Config): void {

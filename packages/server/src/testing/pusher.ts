@@ -22,7 +22,6 @@ export const APPLICATION: Application = {
   key: 'app-key',
   secret: 'app-secret',
   known: false,
-  guarded: false,
 };
 
 /** A clock that tests advance manually. */

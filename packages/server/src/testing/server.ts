@@ -46,6 +46,8 @@ export async function startTestServer(
     PARLANCE_FULL_AUTO_AS_ROOT: 'on',
     PARLANCE_TITLES: 'input',
     LOG_LEVEL: process.env.TEST_LOG ?? 'silent',
+    // The default is refused if a login is required.
+    ...(settings.PARLANCE_AUTH === 'required' && { SOCKUDO_APP_SECRET: 'secret of the tests' }),
     ...settings,
   };
   const config = loadConfig([], environment, folder);

@@ -8,12 +8,10 @@ export type Application = {
   readonly key: string;
   readonly secret: string;
   /**
-   * The secret is the public default. A signature then neither opens nor lists our own channels: only `POST
+   * The secret is the public default, in open mode. A signature then neither opens nor lists our own channels: only `POST
    * /api/pusher/auth` opens one, for the socket in the request.
    */
   readonly known: boolean;
-  /** Callers need a token as well: such a signature then does not publish on our own channels either. */
-  readonly guarded: boolean;
 };
 
 /** Channels with data of a principal, authorised by `POST /api/pusher/auth`. */

@@ -5,7 +5,7 @@ import { type KNOWN_EVENTS, Message, SignIn, Subscribe, Unsubscribe } from './pr
 import { subscriptionAuth } from './signature.ts';
 
 /** The default application; servers with another secret refuse its signatures. */
-const APPLICATION = { id: 'app-id', key: 'app-key', secret: 'app-secret', known: true, guarded: false };
+const APPLICATION = { id: 'app-id', key: 'app-key', secret: 'app-secret', known: true };
 const FORGED = `${APPLICATION.key}:${'0'.repeat(64)}`;
 
 const received = <Data extends z.ZodType>(event: string, data: Data) =>

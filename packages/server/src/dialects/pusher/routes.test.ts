@@ -190,20 +190,16 @@ test('a refusal does not reveal the correct signature', async () => {
   expect(await response.text()).toBe('Invalid signature');
 });
 
-test('with the default secret, requests can neither list nor publish to session channels', async () => {
-  const { connect, call, server } = serve({}, { known: true, guarded: true });
+test('with the default secret, requests cannot list session channels', async () => {
+  const { connect, call, server } = serve({}, { known: true });
   const one = await connect();
   server.connected.permit(one.socketId, 'private-session-1');
   await one.subscribe('private-session-1');
   await one.subscribe('news');
   expect(await answer(await call('GET', '/apps/app-id/channels'))).toEqual([200, { channels: { news: {} } }]);
   const forbidden = [
-    call('POST', EVENTS, event({ channel: 'private-session-1' })),
-    call('POST', BATCH, { batch: [event({ channel: 'private-user-ann' })] }),
     call('GET', '/apps/app-id/channels/private-session-1'),
     call('GET', '/apps/app-id/channels/presence-session-1/users'),
-    call('POST', '/apps/app-id/users/ann/terminate_connections', {}),
   ];
   for (const response of await Promise.all(forbidden)) expect(response.status).toBe(403);
-  expect(await one.settled()).toEqual([]);
 });

@@ -37,9 +37,7 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
     const { pathname: path, searchParams } = new URL(c.req.url);
     // The signature covers the digest of the body: the body is not read for a caller that cannot sign.
     checkSignature(application, { method: c.req.method, path, query: searchParams }, clock.now());
-    // Anyone can sign with the default secret.
-    const sender = application.guarded ? 'anonymous' : 'identified';
-    const body = await readBody(c.req.raw, sender, limits.requestBytes);
+    const body = await readBody(c.req.raw, 'identified', limits.requestBytes);
     checkDigest(body, searchParams);
     c.set('body', body);
     await next();
@@ -52,7 +50,6 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
   api.post('/:app/events', async (c) => {
     const event = fitting(Trigger, jsonOf(c.var.body));
     const names = event.channels ?? (event.channel === undefined ? [] : [event.channel]);
-    for (const name of names) mayTouch(name);
     const data = dataOf(event.data);
     const published = { event: event.name, data, except: event.socket_id ?? undefined };
     for (const name of names) channels.send(name, published);
@@ -66,7 +63,6 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
   api.post('/:app/batch_events', async (c) => {
     const { batch } = fitting(Batch, jsonOf(c.var.body));
     const events = batch.map((event) => ({ ...event, data: dataOf(event.data), info: infoOf(event.info) }));
-    for (const { channel } of events) mayTouch(channel);
     for (const { channel, name, data, socket_id } of events)
       channels.send(channel, { event: name, data, except: socket_id ?? undefined });
     if (events.every(({ info }) => info.size === 0)) return c.json({});
@@ -103,7 +99,6 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
   });
 
   api.post('/:app/users/:user/terminate_connections', (c) => {
-    if (application.guarded) throw new Fault('forbidden', GUARDED);
     terminate(connected, c.req.param('user'));
     server.nodes?.terminate(c.req.param('user'));
     return c.json({});
@@ -111,13 +106,9 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
 
   const isHidden = (name: string): boolean => application.known && isOurs(name);
 
-  function mayTouch(name: string): void {
-    if (application.guarded && isOurs(name)) throw new Fault('forbidden', GUARDED);
-  }
-
   function channelOf(name: string): string {
     if (!isChannelName(name, limits)) throw new Fault('invalid', 'Invalid channel name');
-    if (isHidden(name)) throw new Fault('forbidden', GUARDED);
+    if (isHidden(name)) throw new Fault('forbidden', KNOWN_SECRET);
     return name;
   }
 
@@ -141,7 +132,7 @@ export function signedRoutes(app: Hono, server: PusherServer, { log, readBody }:
   app.route('/apps', api);
 }
 
-const GUARDED = 'SOCKUDO_APP_SECRET is the public default: set another one to use this';
+const KNOWN_SECRET = 'SOCKUDO_APP_SECRET is the public default: set another one to use this';
 
 // In
 

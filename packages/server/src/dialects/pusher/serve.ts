@@ -13,13 +13,7 @@ export function serve(ctx: Context): Inbound {
   if (!settings.channels) return { routes: (app) => permitRoutes(app, ctx, null), about: { channels: null } };
   const { channelsAppId: id, channelsKey: key, channelsSecret: secret, channelsHost: host = null } = settings;
   const known = secret === DEFAULT_SECRET;
-  const guarded = known && settings.auth === 'required';
-  if (guarded)
-    log.warn(
-      {},
-      'SOCKUDO_APP_SECRET is the default: the signed HTTP API does not reach sessions until it is set',
-    );
-  const server = pusherServer({ id, key, secret, known, guarded }, log);
+  const server = pusherServer({ id, key, secret, known }, log);
   const trigger = externalTrigger(ctx);
   const { transport } = ctx.engine ?? {};
   if (transport && !trigger) joinNodes(server, { transport, authenticator: ctx.authenticator, log });
