@@ -1,4 +1,4 @@
-# syntax=docker/dockerfile:1
+# `npm run images:pin` adds the digests of the base images.
 
 # What the server needs at run time: Bun. Everything else is in the program that is built below.
 FROM node:24-bookworm-slim AS dependencies
