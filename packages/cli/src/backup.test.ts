@@ -14,7 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '@parlance/server/data';
-import { type Outcome, runParlance } from './run-parlance.ts';
+import { until } from '../../server/src/testing/until.ts';
+import { type Outcome, PARLANCE, runParlance } from './run-parlance.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'parlance-backup-'));
 afterAll(() => rmSync(cwd, { recursive: true }));
@@ -61,6 +62,27 @@ describe('a backup', () => {
     expect((await backup('again')).code).toBe(0);
     expect(drafts().sort()).toEqual(kept);
     for (const name of kept) rmSync(at(name), { recursive: true });
+  });
+
+  test('that is killed while it copies leaves nothing behind', async () => {
+    const large = mkdtempSync(at('large-'));
+    cpSync(at('data'), large, { recursive: true });
+    using database = new Database(join(large, 'parlance.db'));
+    database.run('CREATE TABLE filler (bytes BLOB)');
+    database.run(
+      'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 64) INSERT INTO filler SELECT randomblob(1000000) FROM n',
+    );
+    const place = mkdtempSync(at('place-'));
+    const running = Bun.spawn(['sh', PARLANCE, 'backup', join(place, 'killed'), '--data', large], {
+      ...{ cwd, detached: true, stdout: 'ignore', stderr: 'ignore' },
+    });
+    await until(() => readdirSync(place).length > 0);
+    process.kill(-running.pid, 'SIGKILL');
+    await running.exited;
+    expect(running.signalCode).toBe('SIGKILL');
+    await until(() => readdirSync(place).length === 0);
+    expect((await backup(join(place, 'killed'))).code).toBe(0);
+    expect(readdirSync(place)).toEqual(['killed']);
   });
 
   test('is a data folder with database and secret, readable by its owner only', async () => {

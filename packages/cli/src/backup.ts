@@ -89,18 +89,31 @@ function made(folder: string, path: string, target: string): Contents {
   try {
     removeAbandoned(path);
     refuseExisting(path, target);
-    mkdirSync(draft, { recursive: true, mode: 0o700 });
+    const guard = removeAfterKill(draft);
     try {
+      mkdirSync(draft, { recursive: true, mode: 0o700 });
       return moved(folder, draft, path);
     } finally {
       rmSync(draft, { recursive: true, force: true });
+      guard.kill('SIGKILL');
     }
   } catch (error) {
     throw inOneLine(error, draft, target);
   }
 }
 
-/** Removes what killed backups to this target have left. */
+/**
+ * A process that removes the draft when this one is gone, however it ended: its input ends then. In a session of its own,
+ * so that signals to the group of this process do not end it.
+ */
+function removeAfterKill(draft: string): Bun.Subprocess {
+  const script = 'trap "" HUP INT TERM; read -r _; exec rm -rf -- "$1"';
+  return Bun.spawn(['/bin/sh', '-c', script, 'sh', draft], {
+    ...{ stdin: 'pipe', stdout: 'ignore', stderr: 'ignore', detached: true },
+  });
+}
+
+/** Removes what backups to this target have left that ended with their whole machine or container. */
 function removeAbandoned(path: string): void {
   if (!existsSync(dirname(path))) return;
   for (const name of readdirSync(dirname(path))) {
