@@ -42,7 +42,12 @@ export async function openTools(
   resources.defer(() => guard.close());
   const agents = () => catalog.listed.agents.map((agent) => agent.id);
   const web = { key: config.serperKey, baseUrl: config.serperBaseUrl };
-  const builtIn = builtInTools({ clients, sandbox, agents, guard, web });
+  const limits = {
+    memory: config.commandMemory,
+    processes: config.commandProcesses,
+    disk: config.commandDisk,
+  };
+  const builtIn = builtInTools({ clients, sandbox, limits, agents, guard, web });
   const own = await ownTools(config, builtIn, log);
   const mcp = await openMcp(mcpServers, { log, settings });
   resources.defer(() => mcp.close());

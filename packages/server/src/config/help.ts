@@ -62,9 +62,9 @@ export function settingsMarkdown(): string {
 export function limitsMarkdown(): string {
   const rows = Object.entries<LimitSetting>(LIMITS).map(([key, limit]) => {
     const places = [...limit.env, limit.flag, key].map((name) => `\`${name}\``).join(', ');
-    const fallback = Number(limit.fallback).toLocaleString('en-US');
-    const unit = UNITS[limit.argument] ?? '';
-    return `| ${[limit.description, `${fallback}${unit}`, places, limit.reached].map(cell).join(' | ')} |`;
+    const number = Number(limit.fallback).toLocaleString('en-US');
+    const fallback = limit.fallbackText ?? `${number}${UNITS[limit.argument] ?? ''}`;
+    return `| ${[limit.description, fallback, places, limit.reached].map(cell).join(' | ')} |`;
   });
   return ['| limit | default | setting | what happens at it |', '|---|---|---|---|', ...rows].join('\n');
 }

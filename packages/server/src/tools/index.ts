@@ -13,6 +13,7 @@ import { applyPatchTool } from './patch/tool.ts';
 import { readFile } from './read-file.ts';
 import { saveFile } from './save-file.ts';
 import { searchFiles } from './search/tool.ts';
+import type { CommandLimits } from './shell/limits.ts';
 import type { Sandbox } from './shell/sandbox.ts';
 import { shell } from './shell/tool.ts';
 import { updatePlan } from './update-plan.ts';
@@ -24,6 +25,8 @@ export type BuiltInOptions = {
   readonly clients: ClientTools;
   /** null if commands run without a sandbox and need approval unless known to be safe */
   readonly sandbox: Sandbox | null;
+  /** of each command */
+  readonly limits?: CommandLimits;
   /** ids of agents that can take over a conversation */
   readonly agents: () => readonly string[];
   /** files of the server itself */
@@ -35,11 +38,12 @@ export type BuiltInOptions = {
 export function builtInTools({
   clients,
   sandbox,
+  limits,
   agents,
   guard = { hide: [] },
   web,
 }: BuiltInOptions): Tool[] {
-  const shellOptions = withGuard(guard, { sandbox });
+  const shellOptions = withGuard(guard, { sandbox, limits });
   return [
     shell('shell', shellOptions),
     shell('local_shell', shellOptions),

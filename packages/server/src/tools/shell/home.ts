@@ -23,13 +23,14 @@ export function hiddenHomes(environment: Environment, root: string): string[] {
 }
 
 /** Mounts for bubblewrap. Those of the working directory, which may be in a home, come after them. */
-export function homeMounts(homes: readonly string[], path: string): string[] {
+export function homeMounts(
+  homes: readonly string[],
+  path: string,
+  empty: (home: string) => string[],
+): string[] {
   const present = homes.filter((home) => realpathOr(home) === home && isFolder(home));
   const programs = programsIn(present, path);
-  return [
-    ...present.flatMap((home) => ['--tmpfs', home]),
-    ...programs.flatMap((folder) => ['--ro-bind-try', folder, folder]),
-  ];
+  return [...present.flatMap(empty), ...programs.flatMap((folder) => ['--ro-bind-try', folder, folder])];
 }
 
 /** Undefined for an account without an entry in the system's list. */

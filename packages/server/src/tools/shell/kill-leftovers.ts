@@ -31,7 +31,8 @@ const processes = (): number[] => readdirSync('/proc').map(Number).filter(Number
 const carries = (id: number, text: string): boolean =>
   isAlive(id) && (readProcess(id, 'environ') ?? '').split('\0').includes(text);
 
-function descendantsOf(pid: number): number[] {
+/** Reads the state of every process of the machine. */
+export function descendantsOf(pid: number): number[] {
   const children = Map.groupBy(processes(), (id) => Number(statusOf(id)[1]));
   const found = [...(children.get(pid) ?? [])];
   for (let at = 0; at < found.length; at++) found.push(...(children.get(found[at] ?? 0) ?? []));

@@ -4,6 +4,7 @@ import { Fault } from '@parlance/protocol';
 import { errorCode } from '../paths.ts';
 import { CappedOutput } from './capped-output.ts';
 import { killStragglers, newMark } from './kill-leftovers.ts';
+import { type CommandLimits, watchLimits } from './limits.ts';
 
 export type Run = {
   readonly argv: readonly string[];
@@ -13,10 +14,13 @@ export type Run = {
   readonly signal: AbortSignal;
   /** it has its own process namespace, which ends with it */
   readonly isolated: boolean;
+  readonly limits?: CommandLimits | undefined;
 };
 
 export type Ended = {
-  readonly reason: 'exited' | 'timeout' | 'aborted';
+  readonly reason: 'exited' | 'timeout' | 'aborted' | 'limit';
+  /** which limit was reached, as the end of a sentence */
+  readonly limit?: string;
   readonly exitCode: number;
   readonly output: string;
   readonly durationMs: number;
@@ -26,9 +30,12 @@ export type Ended = {
 const DRAIN_MS = 1_000;
 const TIMEOUT_EXIT_CODE = 124;
 
+/** Without core dumps, and the first to be killed if the memory of the machine ends. */
+const PREPARE = 'ulimit -c 0; { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null';
+
 /** Joins both outputs in write order. */
 export const withJoinedOutput = (argv: readonly string[]): string[] => [
-  ...['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'],
+  ...['/bin/sh', '-c', `${PREPARE}; exec "$@" 2>&1`, 'sh'],
   ...argv,
 ];
 
@@ -45,6 +52,15 @@ export async function runProcess(run: Run): Promise<Ended> {
     killStragglers(mark, child.pid);
     killGroup(child.pid);
   };
+  let limit: string | undefined;
+  const unwatch = run.limits
+    ? watchLimits(child.pid, { limits: run.limits, folder: run.workdir }, (reached) => {
+        limit = reached;
+        // At once: looking for every process of a fork bomb takes longer than it needs to start more.
+        killGroup(child.pid);
+        stop('limit');
+      })
+    : () => undefined;
   const timer = setTimeout(() => stop('timeout'), run.timeoutMs);
   const abort = () => stop('aborted');
   run.signal.addEventListener('abort', abort, { once: true });
@@ -55,6 +71,7 @@ export async function runProcess(run: Run): Promise<Ended> {
     await child.exited;
   } finally {
     clearTimeout(timer);
+    unwatch();
     run.signal.removeEventListener('abort', abort);
     killGroup(child.pid);
     if (!run.isolated || reason !== 'exited') killStragglers(mark, child.pid);
@@ -62,6 +79,7 @@ export async function runProcess(run: Run): Promise<Ended> {
   await drained.within(DRAIN_MS);
   return {
     reason,
+    ...(limit === undefined ? {} : { limit }),
     exitCode: reason === 'timeout' ? TIMEOUT_EXIT_CODE : exitCodeOf(child),
     output: output.text(),
     durationMs: performance.now() - started,

@@ -21,6 +21,8 @@ export type View = Guard & {
   readonly looks?: boolean;
   /** the command may change the settings of the repository, which name programs that git runs */
   readonly writesGitSettings?: boolean;
+  /** limit of the command's memory, in bytes: /tmp and /dev/shm, which are in memory, can hold a part of it */
+  readonly memory?: number | undefined;
   /** folders of the server that the command may read, even below /tmp */
   readonly show?: readonly string[];
 };
@@ -34,12 +36,16 @@ export interface Sandbox {
 export async function findSandbox(): Promise<Sandbox | null> {
   const program = Bun.which('bwrap');
   if (!program) return null;
-  const sandbox = bubblewrap(program);
   const root = await realpath(await mkdtemp(join(tmpdir(), 'parlance-sandbox-')));
   try {
-    const { argv } = await sandbox.enter(['true'], { root, workdir: root, hide: [] });
-    const trial = Bun.spawn(argv, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore', timeout: 5_000 });
-    return (await trial.exited) === 0 ? sandbox : null;
+    // Before version 0.7, it has no option for the size.
+    for (const sized of [true, false]) {
+      const sandbox = bubblewrap(program, sized);
+      const { argv } = await sandbox.enter(['true'], { root, workdir: root, hide: [], memory: 1_048_576 });
+      const trial = Bun.spawn(argv, { stdin: 'ignore', stdout: 'ignore', stderr: 'ignore', timeout: 5_000 });
+      if ((await trial.exited) === 0) return sandbox;
+    }
+    return null;
   } finally {
     await rm(root, { recursive: true });
   }
@@ -54,26 +60,25 @@ const KERNEL_FILES = [
   ...['scsi', 'swaps', 'sys', 'sysrq-trigger', 'timer_stats', 'tty'],
 ].map((name) => `/proc/${name}`);
 
-const bubblewrap = (program: string): Sandbox => ({
+const bubblewrap = (program: string, sized: boolean): Sandbox => ({
   async enter(argv, view) {
     const { root, workdir, hide, show = [] } = view;
+    const { memory } = view;
+    const inMemory = (path: string, share: number) => [
+      ...(sized && memory !== undefined ? ['--size', String(Math.floor(memory * share))] : []),
+      ...['--tmpfs', path],
+    ];
     const git = view.looks ? UNCHANGED : await gitMounts(root, view.writesGitSettings);
     return {
       argv: [
         program,
         ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc'],
+        ...[...inMemory('/dev/shm', 1 / 4), '--remount-ro', '/dev'],
         ...KERNEL_FILES.flatMap((path) => ['--ro-bind-try', path, path]),
         // Sockets of other services are in /run, and a network namespace does not close them.
-        ...[
-          '--tmpfs',
-          '/tmp',
-          '--tmpfs',
-          '/run',
-          '--ro-bind-try',
-          '/run/current-system',
-          '/run/current-system',
-        ],
-        ...homeMounts(view.homes ?? [], view.path ?? ''),
+        ...[...inMemory('/tmp', 1 / 2), ...inMemory('/run', 1 / 64)],
+        ...['--ro-bind-try', '/run/current-system', '/run/current-system'],
+        ...homeMounts(view.homes ?? [], view.path ?? '', (home) => inMemory(home, 1 / 4)),
         ...[
           ...rootMounts(view),
           ...git.mounts,

@@ -22,6 +22,7 @@ import { openGitView } from './git-view.ts';
 import { type GrantScope, grantFor, quote } from './grant.ts';
 import { hiddenHomes } from './home.ts';
 import { watchLeftovers } from './leftovers.ts';
+import type { CommandLimits } from './limits.ts';
 import { targetOf } from './links.ts';
 import { normalForm } from './normalize.ts';
 import { patchIn } from './patch-call.ts';
@@ -39,7 +40,10 @@ const Input = z.object({
 });
 type Input = z.output<typeof Input>;
 
-export type ShellOptions = Guard & { readonly sandbox: Sandbox | null };
+export type ShellOptions = Guard & {
+  readonly sandbox: Sandbox | null;
+  readonly limits?: CommandLimits | undefined;
+};
 
 /** The same tool, under each name that models know. */
 export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Tool =>
@@ -162,7 +166,7 @@ type Command = {
 async function runCommand(
   { command: given, workdir, environment, timeout, show }: Command,
   { root: folder, signal, permission }: ToolContext,
-  { sandbox, ...guard }: ShellOptions,
+  { sandbox, limits, ...guard }: ShellOptions,
 ): Promise<Ended> {
   if (signal.aborted) throw new Fault('cancelled', 'aborted');
   // Built into shells. Alone, it only tells whether there is such a folder.
@@ -180,6 +184,7 @@ async function runCommand(
     homes,
     path: environment.PATH ?? '',
     looks: permission === 'safe',
+    memory: limits?.memory,
     writesGitSettings: permission === 'approved' && writesGitSettings(command),
     ...guard,
   };
@@ -188,7 +193,15 @@ async function runCommand(
   const watched = sandbox && !view.looks && !view.writesGitSettings;
   const watch = watched ? await watchLeftovers({ root, ...guard }) : null;
   const argv = withJoinedOutput(inside?.argv ?? command);
-  const run = { argv, workdir, environment, timeoutMs: timeout, signal, isolated: inside !== undefined };
+  const run = {
+    argv,
+    workdir,
+    environment,
+    timeoutMs: timeout,
+    signal,
+    limits,
+    isolated: inside !== undefined,
+  };
   let notes: string[] = [];
   const ended = await runProcess(run).finally(async () => {
     await inside?.finish();
@@ -200,13 +213,15 @@ async function runCommand(
 const leftoversText = (notes: readonly string[]): string =>
   `\n[What the command left for git or a server to run later, outside the sandbox, was made harmless:\n${notes.slice(0, 20).join('\n')}]\n`;
 
-function report({ reason, exitCode, output: shown, durationMs }: Ended, timeout: number): ToolResult {
+function report({ reason, limit, exitCode, output: shown, durationMs }: Ended, timeout: number): ToolResult {
   if (reason === 'aborted') throw new Fault('cancelled', 'aborted');
   const gap = shown === '' || shown.endsWith('\n') ? '' : '\n';
-  const output =
-    reason === 'timeout'
-      ? `${shown}${gap}The command was stopped after ${seconds(timeout)} s (timeout).\n`
-      : shown;
+  const stopped = {
+    exited: '',
+    timeout: `${gap}The command was stopped after ${seconds(timeout)} s (timeout).\n`,
+    limit: `${gap}The command was stopped: ${limit}.\n`,
+  }[reason];
+  const output = `${shown}${stopped}`;
   return {
     parts: [textPart(output === '' ? `(no output, exit code ${exitCode})` : output)],
     data: { output, exit_code: exitCode, duration_seconds: seconds(durationMs) },
