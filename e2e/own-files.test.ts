@@ -96,3 +96,20 @@ test('commands of a user can access neither of them', async () => {
   expect(outcome).not.toContain(KEY);
   expect(outcome).toMatch(/harmless notes|asks/);
 });
+
+test('what a tool module in the working directory imports cannot be changed; its neighbours can', async () => {
+  const root = mkdtempSync(join(folder, 'tools-'));
+  const tool = "{ name: 'a', description: 'A.', parameters: { type: 'object' }, run: () => 1 }";
+  writeFileSync(join(root, 'own.ts'), `import './helpers.ts'; import 'pkg'; export const a = ${tool};`);
+  writeFileSync(join(root, 'helpers.ts'), 'export {};');
+  mkdirSync(join(root, 'node_modules/pkg'), { recursive: true });
+  writeFileSync(join(root, 'node_modules/pkg/index.js'), '');
+  const settings = { WORKING_DIRECTORY: root, PARLANCE_TOOLS: join(root, 'own.ts') };
+  server = await startTestServer({ ...settings, TOOL_USE_APPROVAL_MODE: 'auto-edit' });
+  const saved = (path: string): [string, object] => ['save_file', { path, content: 'changed' }];
+  const paths = ['own.ts', 'helpers.ts', 'node_modules/pkg/index.js', 'other.ts'];
+  expect(await outcomes(paths.map(saved))).toEqual([
+    ...paths.slice(0, 3).map((path) => expect.stringContaining(`The path ${path} belongs to the server`)),
+    expect.stringContaining('Saved other.ts'),
+  ]);
+});

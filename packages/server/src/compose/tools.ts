@@ -1,5 +1,4 @@
 /** The tools of a server: built-in tools, tools of the operator, and tools of MCP servers. */
-import { dirname } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { INSTALLATION, WORKSPACE } from '../config/installation.ts';
 import type { AgentCatalog, ClientToolBroker, Log } from '../core/api/index.ts';
@@ -10,7 +9,7 @@ import { openFolders } from '../tools/folders.ts';
 import { openGuard } from '../tools/guard.ts';
 import { builtInTools } from '../tools/index.ts';
 import { type McpTools, openMcp } from '../tools/mcp/open.ts';
-import { contains } from '../tools/paths.ts';
+import type { Imports } from '../tools/own/imports.ts';
 import type { Sandbox } from '../tools/shell/sandbox.ts';
 
 export type ToolParts = {
@@ -34,10 +33,11 @@ export async function openTools(
   { clients, sandbox, catalog, mcpServers, settings, log }: ToolParts,
   resources: AsyncDisposableStack,
 ): Promise<OpenTools> {
+  const imports = await ownImports(config);
   const guard = openGuard({
     hide: [config.data, ...(config.configFile === null ? [] : [config.configFile])],
-    readOnly: [INSTALLATION, ...config.tools.map((module) => unchangeable(module, config.cwd))],
-    writable: [WORKSPACE],
+    readOnly: [INSTALLATION, ...imports.readOnly],
+    writable: [WORKSPACE, ...imports.writable],
   });
   resources.defer(() => guard.close());
   const agents = () => catalog.listed.agents.map((agent) => agent.id);
@@ -67,9 +67,12 @@ async function ownTools({ tools: modules }: Config, builtIn: readonly Tool[], lo
   return own;
 }
 
-/** Agents must not change the modules of the server: guards the folder, or only the file if the folder contains the working directory. */
-const unchangeable = (module: string, cwd: string): string =>
-  contains(dirname(module), cwd) ? module : dirname(module);
+/** What agents must not change: the modules of the operator, and what they import. */
+async function ownImports({ tools: modules, cwd }: Config): Promise<Imports> {
+  if (modules.length === 0) return { readOnly: [], writable: [] };
+  const { findImports } = await import('../tools/own/imports.ts');
+  return findImports(modules, cwd);
+}
 
 /** Updates the map when an MCP server adds or removes tools. */
 function toolsByName(fixed: readonly Tool[], mcp: McpTools): ReadonlyMap<string, Tool> {

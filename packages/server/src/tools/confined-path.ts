@@ -124,8 +124,12 @@ export async function openFolder(at: string): Promise<OpenFolder> {
 export const presentPath = ({ at }: OpenFolder): Promise<string> =>
   BY_DESCRIPTOR ? readlink(at) : realpath(at);
 
-export const isReadOnly = ({ readOnly = [], writable = [] }: Bounds, path: string): boolean =>
-  readOnly.some((folder) => contains(folder, path)) && !writable.some((folder) => contains(folder, path));
+/** The innermost folder decides. */
+export function isReadOnly({ readOnly = [], writable = [] }: Bounds, path: string): boolean {
+  const depth = (folders: readonly string[]) =>
+    Math.max(-1, ...folders.filter((folder) => contains(folder, path)).map((folder) => folder.length));
+  return depth(readOnly) >= Math.max(0, depth(writable));
+}
 
 /** The path segments relative to the root. Reads nothing yet. */
 function insideOf(

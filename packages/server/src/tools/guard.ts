@@ -5,7 +5,7 @@ import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync }
 export type Guard = {
   /** files and folders hidden from tools */
   readonly hide: readonly string[];
-  /** folders that tools may read but not change */
+  /** files and folders that tools may read but not change; those that do not exist, they may not create */
   readonly readOnly?: readonly string[];
   /** folders inside the read-only ones that tools may change */
   readonly writable?: readonly string[];

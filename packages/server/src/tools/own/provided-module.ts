@@ -4,6 +4,8 @@
  */
 import * as tools from '@parlance/sdk/tools';
 
+export const PROVIDED = '@parlance/sdk/tools';
+
 let isProvided = false;
 
 /** Applies to all modules loaded afterwards. */
@@ -13,7 +15,7 @@ export function provideModule(): void {
   Bun.plugin({
     name: 'own tools',
     setup: (build) => {
-      build.module('@parlance/sdk/tools', () => ({ exports: { ...tools }, loader: 'object' }));
+      build.module(PROVIDED, () => ({ exports: { ...tools }, loader: 'object' }));
     },
   });
 }

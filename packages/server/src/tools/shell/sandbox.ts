@@ -106,9 +106,14 @@ function rootMounts({ root, readOnly = [], writable = [], looks = false }: View)
     root,
   ];
   const inside = readOnly.filter((path) => path !== root && contains(root, path) && existsSync(path));
-  mounts.push(...pins(root, inside), ...inside.flatMap((path) => ['--ro-bind', path, path]));
   const open = writable.filter((path) => path !== root && contains(root, path) && existsSync(path));
-  return [...mounts, ...open.flatMap((path) => ['--bind', path, path])];
+  const ways = [
+    ...inside.map((path) => ['--ro-bind', path, path]),
+    ...open.map((path) => ['--bind', path, path]),
+  ];
+  // Outer ones first: a mount covers what is mounted below it.
+  ways.sort(([, one = ''], [, other = '']) => one.length - other.length);
+  return [...mounts, ...pins(root, inside), ...ways.flat()];
 }
 
 /**
