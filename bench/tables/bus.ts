@@ -1,5 +1,6 @@
 /** Events between two nodes over Valkey or Redis: cost for sender and receiver, and delay. */
 import { encodeBatch, encodeItem } from '../../packages/server/src/buses/shared/envelope.ts';
+import { Signatures } from '../../packages/server/src/buses/shared/signatures.ts';
 import { ValkeyCarrier } from '../../packages/server/src/buses/valkey/carrier.ts';
 import { openValkeyTransport } from '../../packages/server/src/buses/valkey/transport.ts';
 import type { Transport } from '../../packages/server/src/core/ports/transport.ts';
@@ -81,12 +82,13 @@ async function fullSpeed(url: string): Promise<Send> {
   });
   await connected.promise;
   let number = 0;
+  const place = { channel: 'parlance:bench:receiver', signatures: new Signatures('bench', 'bench') };
   return async (events, messages) => {
     let publishing: Promise<number>[] = [];
     for (let message = 0; message < messages; message++) {
       const items = Array.from({ length: events }, (_, event) => encodeItem(delta(event)));
-      const stamp = { from: 'full speed', generation: 1, number: ++number };
-      publishing.push(api.publish('parlance:bench:receiver', encodeBatch(stamp, items)));
+      const stamp = { from: 'full speed', generation: 1, number: ++number, at: Math.ceil(api.now()) };
+      publishing.push(api.publish(place.channel, encodeBatch(stamp, items, place)));
       if (publishing.length < IN_FLIGHT) continue;
       await Promise.all(publishing);
       publishing = [];

@@ -15,6 +15,7 @@ async function memoryNetwork(): Promise<TestNetwork> {
     cut: async ({ node }) => network.cut(node),
     repair: async ({ node }) => network.repair(node),
     inject: async (channel, text) => network.inject(channel, text),
+    now: () => performance.now(),
     stop: async () => undefined,
   };
 }

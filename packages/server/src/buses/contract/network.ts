@@ -24,6 +24,8 @@ export type TestNetwork = {
   repair(node: Transport): Promise<void>;
   /** Writes to a channel as an attacker would. */
   inject(channel: string, text: string): Promise<void>;
+  /** the clock of the carrier */
+  now(): number;
   stop(): Promise<void>;
 };
 

@@ -81,6 +81,7 @@ export function openMemoryNetwork(): MemoryNetwork {
           const now = performance.now();
           return [...(sets.get(key) ?? [])].filter(([, until]) => until > now).map(([member]) => member);
         }),
+      now: () => performance.now(),
       async close() {
         port.connected = false;
         ports.delete(node);

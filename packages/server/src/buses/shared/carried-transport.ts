@@ -66,7 +66,7 @@ export class CarriedTransport implements Transport {
     this.#downListeners = new Listeners(log);
     this.#losses = new Listeners(log);
     const channels = new Channels(cluster);
-    const signatures = new Signatures(cluster, secret, node);
+    const signatures = new Signatures(cluster, secret);
     this.#receiver = new Receiver({
       node,
       log,
@@ -74,6 +74,7 @@ export class CarriedTransport implements Transport {
       signatures,
       requests: this.#requests,
       now: monotonic,
+      carrierNow: () => this.#carrier.now(),
       reply: (to, item) => this.#sets.connected && this.#sender.atOnce(to, item),
       onReceived: (from) => this.registry.sawMessage(from),
       onLost: (from) => this.#lost(from),
@@ -97,6 +98,8 @@ export class CarriedTransport implements Transport {
       prefix,
       expiryMs: timings.expiryMs,
       now: monotonic,
+      signatures,
+      onForged: () => this.#receiver.drop('signature'),
     });
     this.registry = new NodeRegistry({
       node,

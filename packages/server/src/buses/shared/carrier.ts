@@ -18,6 +18,8 @@ export interface Carrier {
   renew(key: string, members: readonly string[], expiryMs: number): Promise<void>;
   remove(key: string, members: readonly string[]): Promise<void>;
   members(key: string): Promise<readonly string[]>;
+  /** The clock of the carrier, which all nodes share, in milliseconds. */
+  now(): number;
   close(): Promise<void>;
 }
 

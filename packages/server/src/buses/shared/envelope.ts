@@ -1,9 +1,10 @@
 /**
- * Encodes a batch of messages as text. Each batch carries the format version: a node drops batches of other
- * versions and reads the missed events from the store.
+ * Encodes a batch of messages as signed text. Each batch carries the format version: a node drops batches of
+ * other versions and reads the missed events from the store.
  */
+import { SIGNATURE_LENGTH, type Signatures } from './signatures.ts';
 
-export const VERSION = 1;
+const VERSION = 2;
 
 /** The position of a batch among those of its sender. */
 export type Stamp = {
@@ -12,11 +13,12 @@ export type Stamp = {
   readonly generation: number;
   /** 1, 2, 3, … per channel and generation */
   readonly number: number;
+  /** the time of the carrier when it was sent, in milliseconds */
+  readonly at: number;
 };
 
 export type Item = {
   readonly kind: string;
-  /** in a signed item, the exact text that was signed */
   readonly body?: unknown;
   /** id of a request */
   readonly request?: number;
@@ -24,35 +26,62 @@ export type Item = {
   readonly answer?: number;
   /** reason if the request was refused */
   readonly refused?: string;
-  readonly signature?: Signature;
 };
-
-export type Signature = { readonly count: number; readonly mac: string };
 
 export type Batch = Stamp & { readonly items: readonly Item[] };
 
 export const encodeItem = (item: Item): string => JSON.stringify(item);
 
-export function encodeBatch({ from, generation, number }: Stamp, items: readonly string[]): string {
-  return `{"version":${VERSION},"from":${JSON.stringify(from)},"generation":${generation},"number":${number},"items":[${items.join(',')}]}`;
+/** The channel that the batch is sent on, and what signs it. */
+export type Place = { readonly channel: string; readonly signatures: Signatures };
+
+const HEAD = `{"version":${VERSION},"signature":"`;
+const BEFORE_BATCH = '","batch":';
+const BATCH_AT = HEAD.length + SIGNATURE_LENGTH + BEFORE_BATCH.length;
+
+export function encodeBatch(stamp: Stamp, items: readonly string[], { channel, signatures }: Place): string {
+  const { from, generation, number, at } = stamp;
+  const batch = `{"from":${JSON.stringify(from)},"generation":${generation},"number":${number},"at":${at},"items":[${items.join(',')}]}`;
+  return `${HEAD}${signatures.of(channel, batch)}${BEFORE_BATCH}${batch}}`;
 }
 
 /** Why a batch or item was dropped. */
-export type DropReason = 'version' | 'invalid' | 'signature' | 'repeated' | 'unhandled' | 'oversized';
+export type DropReason =
+  | 'version'
+  | 'invalid'
+  | 'signature'
+  | 'repeated'
+  | 'stale'
+  | 'unhandled'
+  | 'oversized';
 
 /** The input is untrusted: anyone with write access to the carrier can send it. */
-export function decodeBatch(text: string): Batch | 'version' | 'invalid' {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return 'invalid';
-  }
+export function decodeBatch(text: string, place: Place): Batch | 'version' | 'invalid' | 'signature' {
+  if (!text.startsWith(HEAD)) return isOtherVersion(text) ? 'version' : 'invalid';
+  const signed = text.slice(BATCH_AT, -1);
+  if (
+    !place.signatures.isValid(text.slice(HEAD.length, HEAD.length + SIGNATURE_LENGTH), place.channel, signed)
+  )
+    return 'signature';
+  const value = parsed(signed);
   if (!isRecord(value)) return 'invalid';
-  if (value.version !== VERSION) return typeof value.version === 'number' ? 'version' : 'invalid';
-  const { from, generation, number, items } = value;
-  if (!isName(from) || !isCount(generation) || !isCount(number) || !Array.isArray(items)) return 'invalid';
-  return items.every(isItem) ? { from, generation, number, items } : 'invalid';
+  const { from, generation, number, at, items } = value;
+  if (!isName(from) || !isCount(generation) || !isCount(number) || !isCount(at) || !Array.isArray(items))
+    return 'invalid';
+  return items.every(isItem) ? { from, generation, number, at, items } : 'invalid';
+}
+
+function isOtherVersion(text: string): boolean {
+  const value = parsed(text);
+  return isRecord(value) && typeof value.version === 'number' && value.version !== VERSION;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 const MAX_NAME_LENGTH = 200;
@@ -69,11 +98,7 @@ const isOptionalCount = (value: unknown): boolean => value === undefined || isCo
 
 function isItem(value: unknown): value is Item {
   if (!isRecord(value) || !isName(value.kind)) return false;
-  const { request, answer, refused, signature } = value;
+  const { request, answer, refused } = value;
   if (!isOptionalCount(request) || !isOptionalCount(answer)) return false;
-  if (refused !== undefined && typeof refused !== 'string') return false;
-  return signature === undefined || isSignature(signature);
+  return refused === undefined || typeof refused === 'string';
 }
-
-const isSignature = (value: unknown): value is Signature =>
-  isRecord(value) && isCount(value.count) && typeof value.mac === 'string';

@@ -2,9 +2,16 @@
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Stamp } from './envelope.ts';
 
-type SenderState = { generation: number; readonly numbers: Map<string, number>; at: number };
+type SenderState = {
+  generation: number;
+  /** the last number per channel: what is not above it is a repetition */
+  readonly numbers: Map<string, number>;
+  /** the same since the last connect: what does not follow it is a loss */
+  readonly consecutive: Map<string, number>;
+  reconnected: boolean;
+  at: number;
+};
 
-/** Anyone with write access to the carrier can forge node ids. */
 const MAX_SENDERS = 10_000;
 
 export class ReceivedBatches {
@@ -12,31 +19,32 @@ export class ReceivedBatches {
 
   constructor(private readonly now: () => number) {}
 
-  /** Call after a reconnect: batches missed in between do not count as lost. */
+  /** Call after a reconnect: batches missed in between do not count as lost; recorded ones are still known. */
   restart(): void {
-    this.#senders.clear();
+    for (const sender of this.#senders.values()) {
+      sender.consecutive.clear();
+      sender.reconnected = true;
+    }
   }
 
   /** `lost`: earlier batches of the sender have not arrived. `repeated`: ignore the batch. */
   take(channel: string, { from, generation, number }: Stamp): 'next' | 'lost' | 'repeated' {
-    const known = this.#senders.get(from);
-    if (!known) {
-      if (this.#senders.size >= MAX_SENDERS) this.#forgetOldest();
-      this.#senders.set(from, { generation, numbers: new Map([[channel, number]]), at: this.now() });
-      return 'next';
-    }
+    const known = this.#senders.get(from) ?? this.#add(from, generation);
+    const { numbers, consecutive } = known;
     if (generation < known.generation) return 'repeated';
-    known.at = this.now();
+    if (generation === known.generation && number <= (numbers.get(channel) ?? 0)) return 'repeated';
+    let lost = number !== (consecutive.get(channel) ?? number - 1) + 1;
     if (generation > known.generation) {
+      lost = !known.reconnected;
       known.generation = generation;
-      known.numbers.clear();
-      known.numbers.set(channel, number);
-      return 'lost';
+      numbers.clear();
+      consecutive.clear();
     }
-    const last = known.numbers.get(channel) ?? number - 1;
-    if (number <= last) return 'repeated';
-    known.numbers.set(channel, number);
-    return number === last + 1 ? 'next' : 'lost';
+    numbers.set(channel, number);
+    consecutive.set(channel, number);
+    known.reconnected = false;
+    known.at = this.now();
+    return lost ? 'lost' : 'next';
   }
 
   /** When the last batch of the node was received. */
@@ -44,10 +52,17 @@ export class ReceivedBatches {
     return this.#senders.get(node)?.at;
   }
 
-  #forgetOldest(): void {
-    for (const node of this.#senders.keys()) {
-      this.#senders.delete(node);
-      return;
-    }
+  #add(node: NodeId, generation: number): SenderState {
+    const [oldest] = this.#senders.keys();
+    if (oldest !== undefined && this.#senders.size >= MAX_SENDERS) this.#senders.delete(oldest);
+    const sender = {
+      generation,
+      numbers: new Map<string, number>(),
+      consecutive: new Map<string, number>(),
+      reconnected: false,
+      at: this.now(),
+    };
+    this.#senders.set(node, sender);
+    return sender;
   }
 }

@@ -3,7 +3,6 @@ import type { Json } from '@parlance/protocol';
 import type { NodeId } from '../../core/ports/lease.ts';
 import type { Log } from '../../core/ports/logger.ts';
 import type { Meter } from '../../core/ports/meter.ts';
-import { SIGNED_KINDS } from '../../core/ports/transport.ts';
 import { type Batch, type DropReason, decodeBatch, type Item } from './envelope.ts';
 import { ReceivedBatches } from './received-batches.ts';
 import type { Requests } from './requests.ts';
@@ -19,10 +18,18 @@ export type ReceiverOptions = {
   readonly signatures: Signatures;
   readonly requests: Requests;
   readonly now: () => number;
+  /** the time of the carrier */
+  readonly carrierNow: () => number;
   readonly reply: (to: NodeId, item: Item) => void;
   readonly onReceived: (from: NodeId) => void;
   readonly onLost: (from: NodeId) => void;
 };
+
+/**
+ * A batch of a sender that this node does not know yet could be a recorded one. Longer than any delay of a node
+ * that still counts as alive.
+ */
+const MAX_AGE_MS = 30_000;
 
 export class Receiver {
   readonly #batches: ReceivedBatches;
@@ -51,8 +58,10 @@ export class Receiver {
   }
 
   take(channel: string, text: string): void {
-    const batch = decodeBatch(text);
+    const { signatures, carrierNow } = this.options;
+    const batch = decodeBatch(text, { channel, signatures });
     if (typeof batch === 'string') this.drop(batch);
+    else if (Math.abs(carrierNow() - batch.at) > MAX_AGE_MS) this.drop('stale');
     else if (batch.from !== this.options.node) this.#takeBatch(channel, batch);
   }
 
@@ -71,11 +80,9 @@ export class Receiver {
     for (const item of batch.items) this.#takeItem(item, batch.from);
   }
 
-  #takeItem(sent: Item, from: NodeId): void {
-    const item = SIGNED_KINDS.has(sent.kind) ? this.options.signatures.verified(sent, from) : sent;
-    if (!item) this.drop('signature');
+  #takeItem(item: Item, from: NodeId): void {
     // A late answer is dropped and not counted.
-    else if (item.answer !== undefined) this.options.requests.answer(from, item);
+    if (item.answer !== undefined) this.options.requests.answer(from, item);
     else if (item.request !== undefined) void this.#answer(item, item.request, from);
     else this.#hand(item, from);
   }

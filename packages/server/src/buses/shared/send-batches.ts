@@ -4,6 +4,7 @@
  * that each node receives both in order.
  */
 import { encodeBatch, type Stamp } from './envelope.ts';
+import type { Signatures } from './signatures.ts';
 
 const FLUSH_MS = 5;
 const FULL_BATCH = 64 * 1024;
@@ -14,6 +15,9 @@ export type SendBatchesOptions = {
   readonly from: string;
   /** the channel that all nodes read */
   readonly everyone: string;
+  readonly signatures: Signatures;
+  /** the time of the carrier */
+  readonly now: () => number;
   readonly publish: (channel: string, text: string) => void;
   readonly onOversized: () => void;
 };
@@ -64,7 +68,7 @@ export class SendBatches {
     const pending = this.#pending.get(channel);
     if (!pending) return;
     this.#pending.delete(channel);
-    this.options.publish(channel, encodeBatch(this.#stamp(channel), pending.items));
+    this.#publish(channel, pending.items);
   }
 
   flushAll(): void {
@@ -82,12 +86,18 @@ export class SendBatches {
     this.options.onOversized();
     this.flush(channel);
     this.#stamp(channel);
-    this.options.publish(channel, encodeBatch(this.#stamp(channel), []));
+    this.#publish(channel, []);
+  }
+
+  #publish(channel: string, items: readonly string[]): void {
+    const { publish, signatures } = this.options;
+    publish(channel, encodeBatch(this.#stamp(channel), items, { channel, signatures }));
   }
 
   #stamp(channel: string): Stamp {
     const number = (this.#numbers.get(channel) ?? 0) + 1;
     this.#numbers.set(channel, number);
-    return { from: this.options.from, generation: this.#generation, number };
+    const { from, now } = this.options;
+    return { from, generation: this.#generation, number, at: Math.ceil(now()) };
   }
 }

@@ -1,6 +1,5 @@
-/** Sends messages in batches, and signs those whose kind requires it. */
+/** Sends messages in batches. */
 import type { NodeId } from '../../core/ports/lease.ts';
-import { SIGNED_KINDS } from '../../core/ports/transport.ts';
 import type { Carrier } from './carrier.ts';
 import type { Channels } from './channels.ts';
 import { encodeItem, type Item } from './envelope.ts';
@@ -21,10 +20,12 @@ export class Sender {
   readonly #batches: SendBatches;
 
   constructor(private readonly options: SenderOptions) {
-    const { node, channels, onOversized } = options;
+    const { node, channels, signatures, carrier, onOversized } = options;
     this.#batches = new SendBatches({
       from: node,
       everyone: channels.everyone,
+      signatures,
+      now: () => carrier().now(),
       publish: (channel, text) => this.#publish(channel, text),
       onOversized,
     });
@@ -40,19 +41,12 @@ export class Sender {
   }
 
   toEveryone(item: Item): void {
-    if (SIGNED_KINDS.has(item.kind))
-      throw new TypeError(`${item.kind} is signed for one receiver: it cannot be broadcast`);
     this.#batches.add(this.options.channels.everyone, encodeItem(item));
   }
 
   to(nodes: readonly NodeId[], item: Item): void {
-    const { channels, signatures } = this.options;
-    if (SIGNED_KINDS.has(item.kind)) {
-      for (const node of nodes) this.#batches.add(channels.of(node), encodeItem(signatures.sign(item, node)));
-      return;
-    }
     const text = encodeItem(item);
-    for (const node of nodes) this.#batches.add(channels.of(node), text);
+    for (const node of nodes) this.#batches.add(this.options.channels.of(node), text);
   }
 
   /** Sends immediately, for messages that a caller waits for. */

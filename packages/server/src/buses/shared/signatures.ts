@@ -1,50 +1,26 @@
 /**
- * Signatures of messages that have effects. A signature covers the sender, the receiver and a counter that
- * increases with every signed message of the sender, so that a recorded message is rejected on other nodes
- * and when replayed. Node ids are new with every process start, so counters need not be stored.
+ * Signatures with the secret of the cluster: write access to the carrier is not enough to send a message or to
+ * register an entry. A signature covers the place, a channel or a set, so that it is worth nothing in another.
  */
 import { timingSafeEqual } from 'node:crypto';
-import type { NodeId } from '../../core/ports/lease.ts';
-import type { Item, Signature } from './envelope.ts';
+
+/** Characters of a signature. */
+export const SIGNATURE_LENGTH = 64;
 
 export class Signatures {
-  #count = 0;
-  /** the last valid counter of each sender */
-  readonly #seen = new Map<NodeId, number>();
+  readonly #key: Buffer;
 
-  constructor(
-    private readonly cluster: string,
-    private readonly secret: string,
-    private readonly node: NodeId,
-  ) {}
-
-  /** The item with its body as text, and its signature. */
-  sign(item: Item, to: NodeId): Item {
-    const signed = { ...item, body: JSON.stringify(item.body ?? null) };
-    const count = ++this.#count;
-    return { ...signed, signature: { count, mac: this.#mac(signed, { from: this.node, to, count }) } };
+  constructor(cluster: string, secret: string) {
+    // The secret signs tokens as well.
+    this.#key = new Bun.CryptoHasher('sha256', secret).update(`messages of cluster ${cluster}`).digest();
   }
 
-  /** The item with its body parsed; null if the signature is missing, wrong, or was seen before. */
-  verified(item: Item, from: NodeId): Item | null {
-    const { signature, ...signed } = item;
-    if (!signature || typeof signed.body !== 'string') return null;
-    const { count, mac } = signature;
-    if (!same(mac, this.#mac(signed, { from, to: this.node, count }))) return null;
-    if (count <= (this.#seen.get(from) ?? 0)) return null;
-    this.#seen.set(from, count);
-    return { ...signed, body: JSON.parse(signed.body) };
+  of(place: string, text: string): string {
+    return new Bun.CryptoHasher('sha256', this.#key).update(JSON.stringify(place)).update(text).digest('hex');
   }
 
-  #mac(item: Item, route: { from: NodeId; to: NodeId; count: Signature['count'] }): string {
-    const { kind, body, request = null, answer = null, refused = null } = item;
-    const { from, to, count } = route;
-    const text = JSON.stringify([this.cluster, from, to, count, kind, request, answer, refused, body]);
-    return new Bun.CryptoHasher('sha256', this.secret).update(text).digest('hex');
+  isValid(signature: string, place: string, text: string): boolean {
+    const [given, expected] = [Buffer.from(signature), Buffer.from(this.of(place, text))];
+    return given.length === expected.length && timingSafeEqual(given, expected);
   }
-}
-
-function same(given: string, expected: string): boolean {
-  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
-  return one.length === other.length && timingSafeEqual(one, other);
 }

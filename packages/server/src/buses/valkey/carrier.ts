@@ -79,6 +79,10 @@ export class ValkeyCarrier implements Carrier {
     return members;
   }
 
+  now(): number {
+    return performance.now() + (this.#live?.probe.clockOffset ?? 0);
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#retry) clearTimeout(this.#retry);

@@ -23,6 +23,8 @@ export async function valkeyNetwork(options?: RedisOptions): Promise<TestNetwork
       await client.publish(channel, text);
       client.close();
     },
+    // The server runs on this machine.
+    now: Date.now,
     stop: () => engine.stop(),
   };
 }

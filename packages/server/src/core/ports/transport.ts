@@ -8,18 +8,6 @@ import type { NodeId } from './lease.ts';
 /** `kind` selects the receiver; the transport does not interpret `body`. */
 export type NodeMessage = { readonly kind: string; readonly body: Json };
 
-/**
- * Kinds with effects outside the server. They are signed with the secret of the cluster, so that write access
- * to the carrier is not enough to make a client run a tool or to open a channel. They can be sent and
- * requested, but not broadcast.
- */
-export const SIGNED_KINDS: ReadonlySet<string> = new Set([
-  'tool.request',
-  'tool.progress',
-  'tool.answer',
-  'channel.permit',
-]);
-
 /** Messages of one sender arrive in call order, whether sent, broadcast or requested, each at most once. */
 export interface Transport {
   readonly node: NodeId;

@@ -2,7 +2,6 @@
 import { ConnectionId, FaultCode, PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
 
-/** All three kinds are signed: see `SIGNED_KINDS`. */
 export const REQUEST = 'tool.request';
 export const PROGRESS = 'tool.progress';
 export const ANSWER = 'tool.answer';
