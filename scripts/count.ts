@@ -1,5 +1,5 @@
 /**
- * `npm run count`: how the code is cut. Counts TypeScript files and lines without tests, and files that only one
+ * `npm run count`: how the code is cut. Counts TypeScript files and lines of the packages without tests, and files that only one
  * other file imports and that have no test of their own. `--list` prints those files with their importer.
  */
 import { existsSync } from 'node:fs';
@@ -13,7 +13,9 @@ const isTest = (path: string): boolean =>
   /\.test\.tsx?$|(^|\/)(testing|e2e|fixtures|contract|suite)\//.test(path);
 
 const files = (
-  await $`git ls-files --cached --others --exclude-standard ${['*.ts', '*.tsx']}`.cwd(ROOT).text()
+  await $`git ls-files --cached --others --exclude-standard ${['packages/**/*.ts', 'packages/**/*.tsx']}`
+    .cwd(ROOT)
+    .text()
 )
   .split('\n')
   .filter((path) => path !== '' && existsSync(join(ROOT, path)));

@@ -5,10 +5,9 @@ import type { Log } from '../core/ports/logger.ts';
 import type { LoginLimits } from '../core/ports/login-attempts.ts';
 import type { Pairing, PairingStore } from '../core/ports/pairings.ts';
 import type { UserStore } from '../core/ports/users.ts';
+import { fixedWindowLimiter } from '../http/rate-limiter.ts';
 import { LruMap } from '../lib/lru-map.ts';
-import { limitFailedKeys } from './failed-keys.ts';
 import { idOf, matches } from './key-format.ts';
-import { recordKeyUse } from './key-use.ts';
 
 /** Maximum number of keys in memory. */
 const MAX_CACHED = 10_000;
@@ -144,3 +143,85 @@ const ofExtension = (pairing: Pairing, name: string, ownersRole: Role): CachedKe
     validUntil: pairing.expiresAt ?? Number.POSITIVE_INFINITY,
   },
 });
+
+// Limits lookups of invalid keys per address. Keys cannot be guessed; this protects the store. Keys that were
+// valid before are always looked up, so that a client with a revoked key does not block others behind the
+// same address.
+
+/** Same factor as for failed logins of one address over all names. */
+const FACTOR = 10;
+const MAX_KEYS = 20_000;
+const WINDOW_SECONDS = 15 * 60;
+
+type FailedKeys = {
+  /** Throws `limited` if too many keys from the address were invalid and this one was never valid. */
+  admit(id: string | null, address: string | undefined): void;
+  succeeded(id: string): void;
+  failed(address: string | undefined): void;
+};
+
+function limitFailedKeys(limits: LoginLimits): FailedKeys {
+  const { attempts, windowSeconds = WINDOW_SECONDS, maxKeys = MAX_KEYS } = limits;
+  const failures = fixedWindowLimiter({ limit: attempts * FACTOR, windowMs: windowSeconds * 1000, maxKeys });
+  const known = new LruMap<true>(maxKeys);
+
+  return {
+    admit(id, address) {
+      if (address === undefined || (id !== null && known.get(id))) return;
+      // Only failures count, since many first requests with a valid key may arrive concurrently.
+      const { allowed, resetMs } = failures.take(address);
+      failures.refund(address);
+      if (!allowed)
+        throw new Fault('limited', 'Too many invalid API keys.', { retryAfterMs: Math.max(1, resetMs) });
+    },
+    succeeded: (id) => known.set(id, true),
+    failed(address) {
+      if (address !== undefined) failures.take(address);
+    },
+  };
+}
+
+// Records the last use of keys: in memory immediately, in the store later and in batches.
+
+/** Delay after the first use, and the minimum interval between two writes. */
+const FIRST_MS = 1_000;
+const INTERVAL_MS = 60_000;
+
+type KeyUse = {
+  /** Cheap, since it is called for every request with a key. */
+  used(id: string, at: number): void;
+  /** Writes pending uses. */
+  close(): Promise<void>;
+};
+
+function recordKeyUse(keys: Pick<ApiKeyStore, 'used'>, log: Log): KeyUse {
+  let pending = new Map<string, number>();
+  let timer: Timer | null = null;
+  let written = Number.NEGATIVE_INFINITY;
+
+  async function write(): Promise<void> {
+    timer = null;
+    if (pending.size === 0) return;
+    const times = pending;
+    pending = new Map();
+    written = performance.now();
+    try {
+      await keys.used(times);
+    } catch (err) {
+      // The time of last use is only informational and not worth a retry.
+      log.warn({ err }, 'failed to record the use of API keys');
+    }
+  }
+
+  return {
+    used(id, at) {
+      pending.set(id, at);
+      const wait = Math.max(FIRST_MS, written + INTERVAL_MS - performance.now());
+      timer ??= setTimeout(() => void write(), wait).unref();
+    },
+    async close() {
+      if (timer) clearTimeout(timer);
+      await write();
+    },
+  };
+}

@@ -2,6 +2,8 @@
  * Pairing of browser extensions. The token is an API key that becomes valid when its code is approved: see
  * `keyring.ts`.
  */
+
+import { randomInt } from 'node:crypto';
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
 import type { Log } from '../core/ports/logger.ts';
 import type { Pairing, PairingRequest, PairingStore } from '../core/ports/pairings.ts';
@@ -10,7 +12,6 @@ import type { PairingRequestView, Pairings, PairingView } from '../http/pairings
 import { fixedWindowLimiter } from '../http/rate-limiter.ts';
 import { idOf, matches, newKey } from './key-format.ts';
 import { isWithin } from './keyring.ts';
-import { newCode, shownCode, typedCode } from './pairing-code.ts';
 
 /** Lifetime of a code. */
 const CODE_MS = 10 * 60_000;
@@ -166,3 +167,22 @@ const pairingView = ({ hash: _, createdAt: __, owner, ...pairing }: Pairing): Pa
   ...pairing,
   owner: owner ?? LOCAL.id,
 });
+
+// Codes that people compare and type: eight of 28 characters, 38 bits. Without vowels and look-alike
+// characters.
+
+const ALPHABET = '23456789BCDFGHJKMNPQRSTVWXYZ';
+const LENGTH = 8;
+
+const newCode = (): string =>
+  Array.from({ length: LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+
+/** The display form, such as `WDJB-MJHT`. */
+const shownCode = (code: string): string => `${code.slice(0, LENGTH / 2)}-${code.slice(LENGTH / 2)}`;
+
+/** The stored form of a typed code. */
+const typedCode = (text: string): string =>
+  text
+    .toUpperCase()
+    .replace(/[\s-]/g, '')
+    .slice(0, 2 * LENGTH);

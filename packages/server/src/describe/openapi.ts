@@ -1,9 +1,9 @@
 /** The OpenAPI 3.1 document of all HTTP endpoints, built from the schemas that the routes validate with. */
 import type { z } from 'zod';
-import type { Answer, Endpoint } from '../dialects/shared/description.ts';
+import type { Answer, Endpoint, Security } from '../dialects/shared/description.ts';
 import type { Described } from './descriptions.ts';
 import { bodySchema, componentSchemas, type JsonSchema, parameterSchema } from './json-schema.ts';
-import { type Requirement, SCHEMES, SECURITY } from './security.ts';
+
 import { VERSION } from './version.ts';
 
 export type Parameter = {
@@ -127,3 +127,39 @@ function response(answers: readonly Answer[]): Operation['responses'][string] {
     ...(Object.keys(content).length > 0 && { content }),
   };
 }
+
+// Authentication schemes of the endpoints.
+
+type Requirement = Readonly<Record<string, readonly string[]>>;
+
+const TOKEN: readonly Requirement[] = [{ bearer: [] }, { token: [] }];
+
+const SECURITY: Record<Security, readonly Requirement[]> = {
+  nobody: [],
+  caller: [...TOKEN, {}],
+  token: TOKEN,
+  signed: [{ signature: [] }],
+};
+
+const SCHEMES = {
+  bearer: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description:
+      'A token from a login endpoint. If it is optional, that applies to open mode only: the caller is then `local`.',
+  },
+  token: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'token',
+    description: 'The same token, for clients that cannot set headers.',
+  },
+  signature: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'auth_signature',
+    description:
+      'HMAC-SHA256 over method, path and query, with auth_key, auth_timestamp, auth_version and body_md5 beside it, as Pusher signs.',
+  },
+};

@@ -1,11 +1,23 @@
 /** Drives a model API over HTTP: one answer of the model, with retries. */
 import type { FaultData } from '@parlance/protocol';
-import type { Provider, ProviderEvent } from '../core/ports/provider.ts';
+import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
+import type { AnswerLimits } from '../core/ports/answer-limits.ts';
+import type { Log } from '../core/ports/logger.ts';
+import type { OnDelta, Prompt, Provider, ProviderEvent } from '../core/ports/provider.ts';
 import { sleep } from '../lib/sleep.ts';
-import { Attempt, type AttemptOptions } from './attempt.ts';
-import { CANCELLED } from './attempt-faults.ts';
-import { type ApiFault, type ModelApi, STREAM_ENDED_EARLY } from './model-api.ts';
-import { type RetryPolicy, retryDelay } from './retry.ts';
+import { BUG, CANCELLED, COMPRESSED, ENDLESS, REDIRECTED, tooLong, unavailable } from './attempt-faults.ts';
+import type { Body } from './http/body.ts';
+import type { HttpClient, HttpResponse } from './http/client.ts';
+import { socketClient } from './http/socket-client.ts';
+import {
+  type ApiEvent,
+  type ApiFault,
+  type ApiRequest,
+  type ModelApi,
+  STREAM_ENDED_EARLY,
+} from './model-api.ts';
+import { type RetryPolicy, retryAfter, retryDelay } from './retry.ts';
+import { Silence } from './silence.ts';
 
 export type HttpProviderOptions = AttemptOptions & {
   readonly name: string;
@@ -63,4 +75,290 @@ function faultOf({ code, message, vendorStatus, retryAfterMs = 0 }: ApiFault): F
     ...(retryAfterMs > 0 && { retryAfterMs: Math.ceil(retryAfterMs) }),
     ...(vendorStatus !== undefined && { vendorStatus }),
   };
+}
+
+// One attempt at an answer: sends one request and reads events in batches. Never throws.
+
+type AttemptOptions = {
+  /** limits of data buffered until the answer ends; unlimited by default */
+  readonly limits?: Pick<AnswerLimits, 'argumentCharacters' | 'answerCalls'>;
+  /** a stream without bytes for this long is aborted; one with keep-alives only, after `firstByteMs` */
+  readonly idleMs: number;
+  /** timeout for the first byte: a local model may have to be loaded, and a long prompt processed */
+  readonly firstByteMs?: number;
+  /** default: the socket client */
+  readonly http?: HttpClient;
+  /** logs bugs of a model API adapter, with their cause */
+  readonly log?: Log;
+};
+
+type Batch = readonly ApiEvent[];
+
+/** Maximum length of an incomplete event, in characters. */
+const MAX_EVENT_LENGTH = 32 * 1024 * 1024;
+const FIRST_BYTE_MS = 300_000;
+/** Maximum number of characters read from an error response. */
+const REFUSAL_LENGTH = 64 * 1024;
+
+const UNLIMITED = {
+  argumentCharacters: Number.POSITIVE_INFINITY,
+  answerCalls: Number.POSITIVE_INFINITY,
+};
+/** In characters as sent: the JSON around a delta of arguments can be a hundred times as long as the delta. */
+const MAX_SILENT_CHARACTERS = 256 * 1024 * 1024;
+
+class Attempt<State> {
+  /** host and port of the request; undefined before it is sent */
+  host: string | undefined;
+  readonly #signal: AbortSignal;
+  readonly #take: OnDelta | undefined;
+  /** aborts the request */
+  readonly #stop = new AbortController();
+  /** a timeout has aborted the request */
+  #tooLong = false;
+  readonly #events = new ServerSentEventParser(MAX_EVENT_LENGTH);
+  // Created here: a closure created in `begin` would retain the response head and the prompt.
+  readonly #cancel = (): void => this.#stop.abort(this.#signal.reason);
+  readonly #giveUp = (): void => {
+    this.#tooLong = true;
+    this.#stop.abort();
+  };
+  readonly #onText = (piece: string): boolean => this.#deliver(piece);
+  #silence: Silence | null = null;
+  #body: Body | null = null;
+  #state: State | null = null;
+  /** characters of events without output: deltas of arguments, and unknown events */
+  #silentCharacters = 0;
+  /** events that arrived while `next` was pending and were not taken */
+  #pending: Batch | null = null;
+  /** the answer is complete: its connection can be reused after the end of the stream */
+  #complete = false;
+
+  constructor(
+    private readonly api: ModelApi<State>,
+    private readonly options: AttemptOptions,
+    { signal, take }: { readonly signal: AbortSignal; readonly take?: OnDelta },
+  ) {
+    this.#signal = signal;
+    this.#take = take;
+  }
+
+  /** Resolves when the response starts: with no events, or with the failure. */
+  async begin(prompt: Prompt, plain: boolean): Promise<Batch> {
+    const { firstByteMs = FIRST_BYTE_MS, idleMs } = this.options;
+    const timer = setTimeout(this.#giveUp, firstByteMs);
+    this.#signal.addEventListener('abort', this.#cancel);
+    if (this.#signal.aborted) this.#cancel();
+    try {
+      // Keeps no reference to the request: it can be large, and the answer can take minutes.
+      const asked = attempted(() => this.#ask(this.api.request(prompt, plain)));
+      if (!asked.ok) return this.#bug(asked.thrown);
+      const answer = await asked.value;
+      this.#silence = new Silence(idleMs, this.#giveUp, firstByteMs);
+      if (answer.status >= 300 && answer.status < 400) return failed(REDIRECTED);
+      if (!isStream(answer)) return await this.#refusal(answer);
+      this.#state = this.api.start();
+      this.#body = answer.body;
+      if (this.#take) answer.body.onText = this.#onText;
+      return [];
+    } catch (thrown) {
+      return failed(this.#reason(thrown));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** The next events; null at the end. The last event is `ended` or `failed`. */
+  async next(): Promise<Batch | null> {
+    const body = this.#body;
+    if (!body) return null;
+    try {
+      for (;;) {
+        const piece = await body.read();
+        const pending = this.#pending;
+        this.#pending = null;
+        if (pending) return pending;
+        this.#silence?.received();
+        const emitted = piece === null ? this.#last() : this.#steps(this.#events.read(piece));
+        if (emitted.length > 0) return emitted;
+      }
+    } catch (thrown) {
+      return this.#over(failed(this.#reason(thrown)));
+    }
+  }
+
+  /** Must always be called, even after the end. */
+  close(): void {
+    this.#silence?.stop();
+    this.#signal.removeEventListener('abort', this.#cancel);
+    if (this.#body) void releaseBody(this.#body, this.#complete);
+    this.#body = null;
+  }
+
+  #ask({ url, headers, body }: ApiRequest): Promise<HttpResponse> {
+    this.host = URL.parse(url)?.host;
+    return (this.options.http ?? socketClient)(
+      {
+        url,
+        headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
+        body: JSON.stringify(body),
+      },
+      this.#stop.signal,
+    );
+  }
+
+  /** Hot path: runs per token. While only text arrives, `next` stays pending and no promise is created. */
+  #deliver(piece: string): boolean {
+    this.#silence?.received();
+    let emitted: Batch;
+    try {
+      emitted = this.#steps(this.#events.read(piece));
+    } catch (thrown) {
+      emitted = this.#over(failed(this.#reason(thrown)));
+    }
+    for (let at = 0; at < emitted.length; at++) {
+      if (this.#taken(emitted[at] as ApiEvent)) continue;
+      this.#pending = emitted.slice(at);
+      return false;
+    }
+    return true;
+  }
+
+  #taken(event: ApiEvent): boolean {
+    return (
+      (event.type === 'text' || event.type === 'reasoning') && this.#take?.(event.type, event.text) === true
+    );
+  }
+
+  /**
+   * Hot path: runs per token. An adapter that throws has a bug, which must not look like a lost connection.
+   */
+  #steps(events: readonly ServerSentEvent[]): Batch {
+    const emitted: ApiEvent[] = [];
+    if (events.length > 0) this.#silence?.said();
+    try {
+      for (const event of events) {
+        const before = this.#state as State;
+        const [state, more] = this.api.step(before, event);
+        this.#state = state;
+        for (const one of more) add(emitted, one);
+        // Text does not change the state, so no more data is buffered than before.
+        const beyond = state === before && more.length > 0 ? null : this.#beyond(state, more, event);
+        if (beyond) emitted.push({ type: 'failed', fault: beyond });
+        const last = emitted[emitted.length - 1]?.type;
+        this.#complete = last === 'ended';
+        if (this.#complete || last === 'failed') return this.#over(emitted);
+      }
+    } catch (thrown) {
+      return this.#over([...emitted, ...this.#bug(thrown)]);
+    }
+    return emitted;
+  }
+
+  /** The limit that the answer exceeds, as a fault. */
+  #beyond(state: State, emitted: Batch, { data }: ServerSentEvent): ApiFault | null {
+    if (emitted.length === 0) this.#silentCharacters += data.length;
+    if (this.#silentCharacters > MAX_SILENT_CHARACTERS) return ENDLESS;
+    const { argumentCharacters, answerCalls } = this.options.limits ?? UNLIMITED;
+    const { calls, characters } = this.api.buffered(state);
+    if (calls > answerCalls) return tooLong('answerCalls', answerCalls);
+    return characters > argumentCharacters ? tooLong('argumentCharacters', argumentCharacters) : null;
+  }
+
+  /** The stream has ended. */
+  #last(): Batch {
+    const emitted = this.#steps(this.#events.end());
+    if (!this.#body) return emitted;
+    const rest = attempted(() => this.api.finish(this.#state as State));
+    return this.#over([...emitted, ...(rest.ok ? rest.value : this.#bug(rest.thrown))]);
+  }
+
+  #over(emitted: Batch): Batch {
+    this.close();
+    return emitted;
+  }
+
+  async #refusal({ status, headers, body }: HttpResponse): Promise<Batch> {
+    const text = await readBeginning(body, REFUSAL_LENGTH);
+    const fault = attempted(() => this.api.refused(status, text));
+    if (!fault.ok) return this.#bug(fault.thrown);
+    const retryAfterMs = retryAfter(headers, Date.now());
+    return failed({
+      ...fault.value,
+      ...(status >= 400 && { vendorStatus: status }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+    });
+  }
+
+  #bug(err: unknown): Batch {
+    this.options.log?.error({ err }, 'model API adapter failed');
+    return failed(BUG);
+  }
+
+  #reason(thrown: unknown): ApiFault {
+    if (this.#signal.aborted) return CANCELLED;
+    if (this.#tooLong) return unavailable('The model was silent for too long.');
+    // Only the error code of the system: its message contains the address.
+    const code = (thrown as { code?: unknown } | null)?.code;
+    if (code === 'BAD_ENCODING') return COMPRESSED;
+    return unavailable(`The model cannot be reached${typeof code === 'string' ? `: ${code}` : ''}.`);
+  }
+}
+
+const failed = (fault: ApiFault): Batch => [{ type: 'failed', fault }];
+
+/** Joins text that arrived together, so that a slow server catches up. */
+function add(emitted: ApiEvent[], event: ApiEvent): void {
+  const last = emitted[emitted.length - 1];
+  if (event.type === 'text' && last?.type === 'text')
+    emitted[emitted.length - 1] = { type: 'text', text: last.text + event.text };
+  else if (event.type === 'arguments' && last?.type === 'arguments' && last.index === event.index)
+    emitted[emitted.length - 1] = { ...last, text: last.text + event.text };
+  else emitted.push(event);
+}
+
+type Attempted<Value> =
+  | { readonly ok: true; readonly value: Value }
+  | { readonly ok: false; readonly thrown: unknown };
+
+/** An adapter that throws has a bug, which must not look like a lost connection. */
+function attempted<Value>(run: () => Value): Attempted<Value> {
+  try {
+    return { ok: true, value: run() };
+  } catch (thrown) {
+    return { ok: false, thrown };
+  }
+}
+
+/** Servers may stream under any content type, but never under these two. */
+const isStream = ({ status, headers }: HttpResponse): boolean =>
+  status >= 200 && status < 300 && !/json|html/i.test(headers.get('content-type') ?? '');
+
+// Reads the beginning of a body, and releases its connection.
+
+/** How long to wait for the end of a stream after the answer is complete. */
+const LAST_BYTES_MS = 1_000;
+
+/** The first characters of a body; the rest is not read. */
+async function readBeginning(body: Body, length: number): Promise<string> {
+  let text = '';
+  for (let piece = await body.read(); piece !== null; piece = await body.read()) {
+    text += piece;
+    if (text.length >= length) break;
+  }
+  body.cancel();
+  return text.slice(0, length);
+}
+
+/** Reads the last bytes, so that the connection can be reused. Runs in the background and never rejects. */
+async function releaseBody(body: Body, readOn: boolean): Promise<void> {
+  if (!readOn) return body.cancel();
+  const timer = setTimeout(() => body.cancel(), LAST_BYTES_MS);
+  try {
+    while ((await body.read()) !== null);
+  } catch {
+    // The answer is already complete.
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,16 +1,15 @@
 /** The methods of the protocol. */
-import { Fault, type Principal, type TurnId } from '@parlance/protocol';
+import { Fault, type Principal, SessionId, type TurnId } from '@parlance/protocol';
+import type { EventStream } from '../../http/connection.ts';
 import { mayStaySilent } from '../../http/idle-connections.ts';
 import { begin } from './begin.ts';
 import type { Context } from './context.ts';
-import { RpcFault } from './faults.ts';
-import { taskPage } from './list-tasks.ts';
-import { isInterrupted, shownTask, type Task } from './objects.ts';
-import { paramsOf, type RpcRequest, responseText } from './rpc.ts';
+import { RpcFault, rpcError } from './faults.ts';
+import { hasEnded, isInterrupted, shownTask, type Task } from './objects.ts';
+import { paramsOf, type RpcId, type RpcRequest, responseText } from './rpc.ts';
 import { GetParams, ListParams, SendParams, TaskParams } from './schemas.ts';
 import { TaskFeed } from './task-feed.ts';
-import { streamTask } from './task-stream.ts';
-import type { IndexedTask } from './tasks.ts';
+import { type IndexedTask, taskOf, turnState } from './tasks.ts';
 
 export type Call = {
   readonly request: Request;
@@ -130,4 +129,123 @@ async function existing(
   const task = indexed && (await ctx.tasks.read(indexed));
   if (!indexed || !task) throw noTask();
   return { indexed, task };
+}
+
+// `ListTasks`: the tasks that changed last come first.
+
+type TaskPage = {
+  readonly tasks: readonly Task[];
+  readonly totalSize: number;
+  readonly pageSize: number;
+  /** empty on the last page */
+  readonly nextPageToken: string;
+};
+
+async function taskPage(
+  ctx: Pick<Context, 'engine' | 'tasks'>,
+  principal: Principal,
+  params: ListParams,
+): Promise<TaskPage> {
+  const { pageSize, historyLength, includeArtifacts } = params;
+  const { turns, next, total } = await found(ctx, principal, params);
+  const tasks: Task[] = [];
+  for (const turn of turns) {
+    const task = await ctx.tasks.read(taskOf(turn));
+    if (task) tasks.push(shownTask(includeArtifacts ? task : { ...task, artifacts: [] }, historyLength));
+  }
+  return { tasks, totalSize: total, pageSize, nextPageToken: next ?? '' };
+}
+
+const NONE = { turns: [], next: null, total: 0 } as const;
+
+async function found({ engine }: Pick<Context, 'engine'>, principal: Principal, params: ListParams) {
+  const { contextId, status, statusTimestampAfter, pageSize, pageToken } = params;
+  const session = SessionId.optional().safeParse(contextId);
+  const isAny = status === undefined || status === 'TASK_STATE_UNSPECIFIED';
+  const state = isAny ? undefined : turnState(status);
+  // No task comes into the other states of the protocol.
+  if (!session.success || (!isAny && state === undefined)) return NONE;
+  const query = {
+    session: session.data,
+    state,
+    since: statusTimestampAfter === undefined ? undefined : Date.parse(statusTimestampAfter),
+    limit: pageSize,
+    cursor: pageToken === '' ? undefined : pageToken,
+  };
+  return engine.turns(principal, query).catch((thrown: unknown) => {
+    if (thrown instanceof Fault && thrown.code === 'invalid')
+      throw new RpcFault('INVALID_PARAMS', 'pageToken: not one of this server');
+    throw thrown;
+  });
+}
+
+// A task as server-sent events, each a JSON-RPC response.
+
+type FollowedTask = Pick<IndexedTask, 'id' | 'ref'> & {
+  readonly rpcId: RpcId;
+  readonly feed: TaskFeed;
+  /** the stream ends at once if the task already waits for input */
+  readonly endsIfWaiting: boolean;
+};
+
+/** Starts with the frames of the feed; there are none if the task has ended. */
+function streamTask(ctx: Context, request: Request, target: FollowedTask): Response {
+  const { rpcId } = target;
+  return ctx.stream(request, {
+    dialect: 'a2a',
+    encode: (frame) => eventText(rpcId, JSON.stringify(frame)),
+    produce: producer(ctx, target),
+  });
+}
+
+const eventText = (id: RpcId, text: string): string => `data: ${responseText(id, text)}\n\n`;
+
+const errorText = (id: RpcId, fault: Fault): string =>
+  `data: ${JSON.stringify({ jsonrpc: '2.0', id, error: rpcError(fault) })}\n\n`;
+
+/** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
+const producer =
+  (ctx: Context, target: FollowedTask) =>
+  async (stream: EventStream): Promise<void> => {
+    let { feed } = target;
+    const closed = Promise.withResolvers<false>();
+    stream.onClosing((fault) => {
+      feed.close();
+      stream.send(errorText(target.rpcId, fault));
+      closed.resolve(false);
+    });
+    try {
+      while (await Promise.race([isBehind(ctx, stream, { ...target, feed }), closed.promise])) {
+        // Sends nothing until the reader has caught up. It then receives the current task, and continues from
+        // there.
+        feed.close();
+        await stream.ready();
+        feed = new TaskFeed(ctx.hub, { ref: target.ref, taskId: target.id });
+        await feed.subscribe();
+      }
+      await stream.ready();
+    } finally {
+      feed.close();
+    }
+  };
+
+/**
+ * True if the task must be subscribed to again; false if the stream is complete or the reader has disconnected.
+ */
+async function isBehind(ctx: Context, stream: EventStream, target: FollowedTask): Promise<boolean> {
+  const { feed, rpcId, endsIfWaiting } = target;
+  if (feed.isEmpty) return isUnfinished(ctx, stream, target);
+  const { task } = feed;
+  feed.pipe((text, frame, pieces) => stream.send(eventText(rpcId, text), frame, pieces));
+  if (task && endsIfWaiting && isInterrupted(task.status.state)) return false;
+  const dropped = stream.lost().then((frames) => frames !== null);
+  return Promise.race([feed.settled.then(() => false), dropped]);
+}
+
+/** A task that has ended does not change: it is sent as it is. */
+async function isUnfinished(ctx: Context, stream: EventStream, target: FollowedTask): Promise<boolean> {
+  const task = await ctx.tasks.reread(target);
+  if (task && !hasEnded(task.status.state)) return stream.open;
+  if (task) stream.send(eventText(target.rpcId, JSON.stringify({ task })));
+  return false;
 }

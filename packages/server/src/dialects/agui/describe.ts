@@ -7,8 +7,13 @@ import {
   named,
   type RequestExample,
 } from '../shared/description.ts';
-import { ErrorAnswer } from './response-schemas.ts';
+
 import { RunAgentInput } from './schemas.ts';
+
+const ErrorAnswer = named(
+  'AguiError',
+  z.object({ message: z.string(), code: z.string().describe('the code of the fault, such as not_found') }),
+);
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Missing or invalid field, or an empty message',

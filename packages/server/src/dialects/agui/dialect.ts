@@ -4,10 +4,22 @@
  * interrupts. State, activities and steps are not sent. A disconnect ends the turn that the request started,
  * because the protocol has no other way to stop.
  */
-import { defineDialect } from '../shared/dialect.ts';
-import { refusal } from './faults.ts';
+
+import { Fault } from '@parlance/protocol';
+import type { Hono, Context as HonoContext } from 'hono';
+import type { EventStream, Pieces } from '../../http/connection.ts';
+import { principalOf } from '../../http/request-identity.ts';
+import { defineDialect, reported, requestIds } from '../shared/dialect.ts';
+import { body } from '../shared/exchange/requests.ts';
+import { setRetryAfter } from '../shared/retry.ts';
+import type { Context } from './context.ts';
+import { type AguiEvent, encode } from './events.ts';
+import { errorBody, refusal, statusOf } from './faults.ts';
 import { projection } from './projection.ts';
-import { routes } from './routes.ts';
+import { Run, type RunParts } from './run.ts';
+import type { RunRequest } from './run-request.ts';
+import { RunAgentInput } from './schemas.ts';
+import { Threads } from './threads.ts';
 
 export const agui = defineDialect({
   name: 'agui',
@@ -17,3 +29,59 @@ export const agui = defineDialect({
   faults: { refusal },
   describe: async () => (await import('./describe.ts')).description,
 });
+
+// In: one endpoint per agent.
+
+function routes(app: Hono, ctx: Context): void {
+  const threads = new Threads(ctx);
+  const answer = (c: HonoContext, agent?: string) =>
+    answered(ctx, threads, { c, agent }).catch((thrown: unknown) => failed(ctx, c, thrown));
+  app.post('/agui', (c) => answer(c));
+  app.post('/agui/:agent', (c) => answer(c, c.req.param('agent')));
+}
+
+async function answered(
+  ctx: Context,
+  threads: Threads,
+  { c, agent }: { readonly c: HonoContext; readonly agent: string | undefined },
+): Promise<Response> {
+  const request = c.req.raw;
+  ctx.countRequest(request);
+  const principal = await principalOf(ctx.authenticator, request);
+  if (agent !== undefined && !ctx.engine.catalog.listed.agents.some(({ id }) => id === agent))
+    throw new Fault('not_found', `There is no agent ${agent}.`);
+  const runRequest: RunRequest = { principal, agent, run: await body(ctx, request, RunAgentInput) };
+  const started = await threads.begin(runRequest);
+  const produce = producer(ctx, { request: runRequest, started, ids: requestIds(request) });
+  return ctx.stream(request, { dialect: 'agui', encode, produce });
+}
+
+/** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
+const producer =
+  (ctx: Context, parts: Omit<RunParts, 'send'>) =>
+  async (stream: EventStream): Promise<void> => {
+    const send = (event: AguiEvent) => void stream.send(encode(event), event, pieces as Pieces);
+    const run = new Run(ctx, { ...parts, send });
+    stream.onClosing((fault) => run.fail(fault));
+    // A reader that is too slow has missed events, and cannot resume.
+    void stream.lost().then(() => run.abandon());
+    await run.follow();
+    await stream.ready();
+  };
+
+/** Merges pieces of text and arguments for a slow reader. */
+const pieces: Pieces<AguiEvent> = {
+  key: (event) => ('delta' in event ? `${event.type} ${idOf(event)}` : null),
+  text: (event) => ('delta' in event ? event.delta : ''),
+  with: (event, delta) => ({ ...event, delta }) as AguiEvent,
+};
+
+const idOf = (event: Extract<AguiEvent, { delta: string }>): string =>
+  'toolCallId' in event ? event.toolCallId : event.messageId;
+
+function failed(ctx: Context, c: HonoContext, thrown: unknown): Response {
+  const fault = reported(thrown, ctx, requestIds(c.req.raw));
+  if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
+  setRetryAfter(c, fault);
+  return c.json(errorBody(fault), statusOf(fault));
+}

@@ -4,14 +4,74 @@
  * the message `<turn>-<number of the answer>`, a reasoning block has its own id, and a result has that of its
  * event.
  */
-import type { FaultData, SessionEvent, TurnId, Usage } from '@parlance/protocol';
+import type { DurableEvent, FaultData, SessionEvent, TurnId, Usage } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { finalAnswer } from '../shared/calls.ts';
 import { NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import { NO_CALLS, type OpenCall, trackCalls, type Waits, waitsFor } from './calls.ts';
 import { resultOf } from './content.ts';
 import type { ContentEvent, DeltaEvent } from './events.ts';
-import { type CallWriting, endCall, endWriting, NOTHING_WRITTEN, writeCall } from './writing.ts';
+
+// Calls while the model writes their arguments.
+
+type CallWriting = {
+  readonly call: string;
+  /** number of characters of the arguments that were shown */
+  readonly length: number;
+};
+
+const NOTHING_WRITTEN: readonly CallWriting[] = [];
+
+type Written = { readonly writing: readonly CallWriting[]; readonly events: readonly ContentEvent[] };
+
+type ArgumentsPart = {
+  readonly call: string;
+  readonly tool: string;
+  readonly offset: number;
+  readonly text: string;
+};
+
+/** `message` is the message that the call belongs to. */
+function writeCall(
+  writing: readonly CallWriting[],
+  { call, tool, offset, text }: ArgumentsPart,
+  message: string,
+): Written {
+  const known = writing.find((one) => one.call === call);
+  if (offset !== (known?.length ?? 0)) return { writing, events: [] };
+  const next = { call, length: offset + text.length };
+  const events = [...(known ? [] : [callStarted(call, tool, message)]), ...written(call, text)];
+  return { writing: [...writing.filter((one) => one !== known), next], events };
+}
+
+/** The call is complete: shows the rest of its arguments. */
+function endCall(
+  writing: readonly CallWriting[],
+  { call, tool, input }: DurableEvent<'call.requested'>,
+  message: string,
+): Written {
+  const known = writing.find((one) => one.call === call);
+  const events = [
+    ...(known ? [] : [callStarted(call, tool, message)]),
+    ...(known && known.length > 0 ? [] : written(call, JSON.stringify(input))),
+    { type: 'TOOL_CALL_END', toolCallId: call } as const,
+  ];
+  return { writing: writing.filter((one) => one !== known), events };
+}
+
+/** Closes interrupted calls. */
+const endWriting = (writing: readonly CallWriting[]): ContentEvent[] =>
+  writing.map(({ call }) => ({ type: 'TOOL_CALL_END', toolCallId: call }));
+
+const callStarted = (call: string, tool: string, message: string): ContentEvent => ({
+  type: 'TOOL_CALL_START',
+  toolCallId: call,
+  toolCallName: tool,
+  parentMessageId: message,
+});
+
+const written = (call: string, text: string): ContentEvent[] =>
+  text === '' ? [] : [{ type: 'TOOL_CALL_ARGS', toolCallId: call, delta: text }];
 
 export type Piece = { readonly turn: TurnId } & (
   | { readonly kind: 'started'; readonly input: string }

@@ -1,17 +1,17 @@
 /** One request and its stream: follows the turn of the request, or shows the thread and its running turn. */
-import { Fault, isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
+import { Fault, isDurable, type SessionEvent, type TurnId, type Usage } from '@parlance/protocol';
 import type { Watch } from '../../core/api/index.ts';
 import { type LogIds, reported } from '../shared/dialect.ts';
 import { retryText } from '../shared/retry.ts';
 import { waitsFor } from './calls.ts';
-import { ClientView } from './client-view.ts';
+
 import type { Context } from './context.ts';
-import type { AguiEvent, ContentEvent, Outcome } from './events.ts';
-import { legacyOutcome } from './legacy-outcome.ts';
+import type { AguiEvent, ContentEvent, Message, Outcome, TokenUsage } from './events.ts';
+
 import { type PastPiece, PastPieces } from './past-pieces.ts';
 import { closing, IDLE, join, type Piece, projection, type State } from './projection.ts';
 import { callerOf, type RunRequest, type StartedRun } from './run-request.ts';
-import { RunUsage } from './run-usage.ts';
+import type { Message as GivenMessage } from './schemas.ts';
 import { readTranscript, Transcript } from './transcript.ts';
 
 export type RunParts = {
@@ -242,5 +242,101 @@ export class Run {
     this.#isOver = true;
     this.#watch?.stop();
     this.#ends.resolve();
+  }
+}
+
+// What the client of a run already has, according to the messages of its request.
+
+/** The client refuses an event of more than 10 MB. */
+const MAX_CHARACTERS = 8_000_000;
+
+class ClientView {
+  readonly #messages = new Set<string>();
+  readonly #calls = new Set<string>();
+  /** ids of result messages, by call: results of front-end tools have ids of the client */
+  readonly #results = new Map<string, string>();
+  /**
+   * instructions are not part of the conversation, but a snapshot without them would remove them from the
+   * client
+   */
+  readonly #instructions: Message[] = [];
+
+  constructor(messages: readonly GivenMessage[]) {
+    for (const message of messages) {
+      const { id, role } = message;
+      this.#messages.add(id);
+      if (role === 'assistant') for (const call of message.toolCalls ?? []) this.#calls.add(call.id);
+      if (role === 'tool') this.#results.set(message.toolCallId, id);
+      if (role === 'system' || role === 'developer')
+        this.#instructions.push({ id, role, content: message.content });
+    }
+  }
+
+  /** Whether the client already has the content of the event. */
+  has(event: ContentEvent): boolean {
+    if (event.type === 'TOOL_CALL_RESULT') return this.#results.has(event.toolCallId);
+    return 'toolCallId' in event ? this.#calls.has(event.toolCallId) : this.#messages.has(event.messageId);
+  }
+
+  /** The messages of the thread for this client; only the latest ones if they exceed one event. */
+  snapshot(messages: readonly Message[]): Message[] {
+    const shown: Message[] = [];
+    let left = MAX_CHARACTERS;
+    for (const message of messages.toReversed()) {
+      const own = this.#withOwnId(message);
+      left -= JSON.stringify(own).length;
+      if (left < 0) break;
+      shown.push(own);
+    }
+    return [...this.#instructions, ...shown.reverse()];
+  }
+
+  #withOwnId(message: Message): Message {
+    const id = message.role === 'tool' ? this.#results.get(message.toolCallId) : undefined;
+    return id === undefined ? message : { ...message, id };
+  }
+}
+
+/**
+ * The outcome for clients that do not declare a protocol version. Versions before 1.0, such as the one in
+ * CopilotKit's runtime, fail on unknown outcomes and fields.
+ */
+function legacyOutcome(outcome: Outcome): { readonly outcome?: Outcome } {
+  switch (outcome.type) {
+    case 'success':
+      return { outcome: { type: 'success' } };
+    case 'interrupt':
+      return { outcome };
+    case 'cancelled':
+      return {};
+  }
+}
+
+// The token usage of a run.
+
+class RunUsage {
+  #input = 0;
+  #output = 0;
+  #cached = 0;
+  #reasoning = 0;
+
+  add({ inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 }: Usage): void {
+    this.#input += inputTokens;
+    this.#output += outputTokens;
+    this.#cached += cachedTokens;
+    this.#reasoning += reasoningTokens;
+  }
+
+  /** Absent if no model was called. */
+  get usage(): { readonly usage?: readonly TokenUsage[] } {
+    if (this.#input + this.#output === 0) return {};
+    const usage: TokenUsage = {
+      inputTokens: this.#input,
+      outputTokens: this.#output,
+      totalTokens: this.#input + this.#output,
+      ...(this.#cached > 0 && { cachedInputTokens: this.#cached }),
+      ...(this.#reasoning > 0 && { reasoningTokens: this.#reasoning }),
+    };
+    return { usage: [usage] };
   }
 }

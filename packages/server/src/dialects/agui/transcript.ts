@@ -1,9 +1,9 @@
 /** The messages of a thread, made from its log by the same projection that streams it. */
-import { type DurableEvent, type Part, textPart } from '@parlance/protocol';
+import { type DurableEvent, type HistoryItem, type Part, textPart } from '@parlance/protocol';
 import type { Engine, SessionRef } from '../../core/api/index.ts';
-import { contentOf } from './content.ts';
+import { contentOf, resultOf } from './content.ts';
 import type { Message } from './events.ts';
-import { importedMessages } from './imported.ts';
+
 import { MessageList } from './message-list.ts';
 import { isSettled } from './past-pieces.ts';
 import { IDLE, projection, type State } from './projection.ts';
@@ -93,4 +93,57 @@ export async function readTranscript(
     seen = last.seq;
   }
   return transcript;
+}
+
+// Imported history, as messages.
+
+/** A text and the calls after it are one message, unless they have ids of their own. */
+function importedMessages({ id: event, input, items }: DurableEvent<'history.imported'>): readonly Message[] {
+  const list = new MessageList();
+  let answer: string | null = null;
+  for (const [index, item] of items.entries()) {
+    const own = `${event}-${index}`;
+    if (item.type === 'system') continue;
+    if (item.type === 'user') {
+      list.push({ id: item.key ?? input ?? own, role: 'user', content: contentOf(item.parts) });
+      answer = null;
+    } else {
+      const id: string = item.type === 'call' ? (item.id ?? answer ?? own) : ('id' in item && item.id) || own;
+      addItem(list, item, id);
+      answer = item.type === 'text' || item.type === 'call' ? id : null;
+    }
+  }
+  return list.all;
+}
+
+function addItem(
+  list: MessageList,
+  item: Exclude<HistoryItem, { type: 'user' | 'system' }>,
+  id: string,
+): void {
+  switch (item.type) {
+    case 'text':
+      list.push({ id, role: 'assistant', content: item.text });
+      return;
+    case 'reasoning':
+      list.push({ id, role: 'reasoning', content: item.text });
+      return;
+    case 'call':
+      list.add({
+        type: 'TOOL_CALL_START',
+        toolCallId: item.call,
+        toolCallName: item.tool,
+        parentMessageId: id,
+      });
+      list.add({ type: 'TOOL_CALL_ARGS', toolCallId: item.call, delta: JSON.stringify(item.input) });
+      return;
+    case 'result':
+      list.add({
+        type: 'TOOL_CALL_RESULT',
+        messageId: id,
+        toolCallId: item.call,
+        content: resultOf(item.parts),
+        role: 'tool',
+      });
+  }
 }

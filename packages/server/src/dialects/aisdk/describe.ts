@@ -1,8 +1,35 @@
 import { z } from 'zod';
-import type { Answers, Description, Endpoint, Examples, RequestExample } from '../shared/description.ts';
-import { named } from '../shared/description.ts';
-import { ChatView, Sentence } from './response-schemas.ts';
+import {
+  type Answers,
+  type Description,
+  type Endpoint,
+  type Examples,
+  named,
+  type RequestExample,
+} from '../shared/description.ts';
+
 import { ChatRequest, HistoryQuery } from './schemas.ts';
+
+const ChatView = named(
+  'AisdkChat',
+  z.object({
+    id: z.string(),
+    title: z.string().optional(),
+    before: z.string().optional().describe('the messages before these: `?before=`; absent if there are none'),
+    messages: z
+      .array(
+        z.object({
+          id: z.string().describe('of an answer: its turn'),
+          role: z.enum(['user', 'assistant']),
+          metadata: z.json().optional().describe('as the page sent it'),
+          parts: z.array(z.looseObject({ type: z.string() })),
+        }),
+      )
+      .describe('UI messages, as `validateUIMessages` of the SDK accepts them'),
+  }),
+);
+
+const Sentence = z.string().describe('one sentence for the user');
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Missing or invalid field, or an empty message',

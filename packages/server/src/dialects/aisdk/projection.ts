@@ -2,13 +2,22 @@
  * Out: the chunks that each event adds to the message of its turn. A frame is a chunk with its turn; the
  * streams and the history are made from the same frames. `waits` is not a chunk: it ends a stream.
  */
-import type { DurableEvent, SessionEvent, TurnId } from '@parlance/protocol';
+import {
+  type DurableEvent,
+  type EphemeralEvent,
+  type Json,
+  type PromptPart,
+  type SessionEvent,
+  type TurnId,
+  textOf,
+  withoutPages,
+} from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
-import { finalAnswer } from '../shared/calls.ts';
+import { finalAnswer, resultData } from '../shared/calls.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
-import type { Chunk, FinishReason } from './chunks.ts';
-import { type Changed, IDLE, isWaiting, type State, withCall } from './state.ts';
-import { approvalAnswered, approvalRequested, argumentsWritten, callRequested, toolEnded } from './tools.ts';
+import type { Chunk, FinishReason, ServerTool } from './chunks.ts';
+import { fileUrl } from './files.ts';
+import { type Call, type Changed, IDLE, isWaiting, type State, withCall, withoutCall } from './state.ts';
 
 export type Body = { readonly turn: TurnId } & ({ readonly chunk: Chunk } | { readonly waits: true });
 
@@ -189,3 +198,97 @@ const ended = ({ declared }: State, turn: TurnId, chunks: readonly Chunk[]): Ste
   { ...IDLE, declared },
   framesOf(turn, ...chunks),
 ];
+
+// The chunks of tool calls.
+
+const SERVER: ServerTool = { providerExecuted: true, dynamic: true };
+
+const marks = (isPages: boolean): ServerTool => (isPages ? {} : SERVER);
+
+type Written = Pick<EphemeralEvent<'call.arguments.delta'>, 'call' | 'tool' | 'offset' | 'text'>;
+
+function argumentsWritten(state: State, { call, tool, offset, text }: Written): Changed {
+  const delta: Chunk[] =
+    text === '' ? [] : [{ type: 'tool-input-delta', toolCallId: call, inputTextDelta: text }];
+  if (state.calls[call]) return [state, delta];
+  return offset === 0
+    ? [withCallStarted(state, call, tool), [startOf(state, call, tool), ...delta]]
+    : [state, []];
+}
+
+function callRequested(state: State, event: DurableEvent<'call.requested'>): Changed {
+  const { call: toolCallId, tool: toolName, input } = event;
+  const isKnown = state.calls[toolCallId] !== undefined;
+  const known = isKnown ? state : withCallStarted(state, toolCallId, toolName);
+  const whole = { toolCallId, toolName, input, ...marks(isPageTool(state, toolName)) };
+  return [
+    { ...withCall(known, toolCallId, { phase: 'requested' }), step: 'calling' },
+    [...(isKnown ? [] : [startOf(state, toolCallId, toolName)]), { type: 'tool-input-available', ...whole }],
+  ];
+}
+
+function approvalRequested(state: State, event: DurableEvent<'approval.requested'>): Changed {
+  const { call: toolCallId, approval: approvalId, ask } = event;
+  const waiting = withCall(state, toolCallId, { phase: 'waiting', approval: approvalId });
+  return [waiting, [{ type: 'tool-approval-request', toolCallId, approvalId, reason: ask.description }]];
+}
+
+function approvalAnswered(state: State, event: DurableEvent<'approval.answered'>): Changed {
+  const { call: toolCallId, approval: approvalId, answer, reason } = event;
+  const response = { toolCallId, approvalId, approved: answer !== 'deny', ...(reason && { reason }) };
+  return [
+    withCall(state, toolCallId, { phase: 'allowed' }),
+    [{ type: 'tool-approval-response', ...response }],
+  ];
+}
+
+function toolEnded(state: State, event: DurableEvent<'tool.ended'>): Changed {
+  const { [event.call]: call } = state.calls;
+  return [withoutCall(state, event.call), call ? [outcomeOf(call, event)] : []];
+}
+
+function outcomeOf(call: Call, event: DurableEvent<'tool.ended'>): Chunk {
+  const toolCallId = event.call;
+  if (event.outcome === 'ok')
+    return {
+      type: 'tool-output-available',
+      toolCallId,
+      output: outputOf(call, event),
+      ...marks(call.isPages),
+    };
+  // A denial without an approval comes from a rule of the server.
+  if (event.outcome === 'denied' && call.approval !== null) return { type: 'tool-output-denied', toolCallId };
+  const errorText = textOf(event.parts) || 'The call failed.';
+  return { type: 'tool-output-error', toolCallId, errorText, ...marks(call.isPages) };
+}
+
+/** The page receives its own value again, not the text that the model received. */
+function outputOf({ isPages }: Call, event: DurableEvent<'tool.ended'>): Json {
+  const data = resultData(event);
+  if (isPages && data && 'output' in data) return data.output ?? null;
+  return data ?? partsValue(withoutPages(event.parts));
+}
+
+const partsValue = (parts: readonly PromptPart[]): Json =>
+  parts.every(({ type }) => type === 'text')
+    ? textOf(parts)
+    : parts.map((part) =>
+        part.type === 'text' ? part : { type: 'file', mediaType: part.mime, url: fileUrl(part) },
+      );
+
+const isPageTool = ({ pageTools }: State, tool: string): boolean => pageTools.includes(tool);
+
+const startOf = (state: State, toolCallId: string, toolName: string): Chunk => ({
+  type: 'tool-input-start',
+  toolCallId,
+  toolName,
+  ...marks(isPageTool(state, toolName)),
+});
+
+const withCallStarted = (state: State, id: string, tool: string): State => ({
+  ...state,
+  calls: {
+    ...state.calls,
+    [id]: { tool, isPages: isPageTool(state, tool), phase: 'writing', approval: null },
+  },
+});

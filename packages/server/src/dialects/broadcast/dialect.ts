@@ -5,12 +5,15 @@
  * `agent_message`, because some pages render nothing else; a chat message that is just yes or no answers it.
  * Pages whose next chat would not answer it are told that it waits elsewhere.
  */
-import { defineDialect } from '../shared/dialect.ts';
+
+import type { Hono } from 'hono';
+import { principalOf } from '../../http/request-identity.ts';
+import { type DialectContext, defineDialect, reported, requestIds } from '../shared/dialect.ts';
+import { HTTP_STATUS } from '../shared/http-status.ts';
 import { noToken } from '../shared/listen.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { open } from './inbound.ts';
 import { projection, type State } from './projection.ts';
-import { routes } from './routes.ts';
 
 export const broadcast = defineDialect({
   name: 'broadcast',
@@ -27,3 +30,21 @@ export const broadcast = defineDialect({
   projection,
   describe: async () => (await import('./describe.ts')).description,
 });
+
+// The HTTP endpoints of the contract.
+
+type Context = Pick<DialectContext, 'authenticator' | 'engine' | 'log'>;
+
+function routes(app: Hono, ctx: Context): void {
+  const { engine, authenticator } = ctx;
+  app.get('/api/health', (c) => c.json({ status: 'ok' }));
+  app.get('/api/config', async (c) => {
+    try {
+      await principalOf(authenticator, c.req.raw);
+    } catch (thrown) {
+      const { code, message } = reported(thrown, ctx, requestIds(c.req.raw));
+      return c.json({ error: message, detail: message }, HTTP_STATUS[code]);
+    }
+    return c.json({ max_iterations: engine.maxSteps, working_dir: engine.root });
+  });
+}

@@ -1,16 +1,21 @@
 /** In: the REST endpoints. Errors are `{detail}`. */
-import { Fault, type Principal } from '@parlance/protocol';
+import { type DurableEvent, Fault, type Principal } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
-import { requirePermission, type SessionRecord } from '../../core/api/index.ts';
+import { type Engine, requirePermission, type SessionRecord } from '../../core/api/index.ts';
 import { principalOf } from '../../http/request-identity.ts';
 import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
+import { nthId } from '../shared/ids.ts';
+import { latest } from '../shared/latest-items.ts';
+import { replay } from '../shared/replay.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import { retryText, setRetryAfter } from '../shared/retry.ts';
 import { authRoutes } from './auth-routes.ts';
+import type { Body } from './bodies.ts';
 import { catalogRoutes } from './catalog-routes.ts';
 import { STATUSES } from './faults.ts';
 import { latestMessages } from './messages.ts';
 import { conversationObject, healthObject } from './objects.ts';
+import { startOf, step } from './projection.ts';
 import { body, parseAs } from './request-body.ts';
 import {
   ListQuery,
@@ -21,7 +26,6 @@ import {
   WorkflowLogsQuery,
 } from './schemas.ts';
 import { findRun, latestRuns } from './tool-runs.ts';
-import { latestWorkflow } from './workflow-logs.ts';
 
 /** paths below `/v1`; one that ends in `/*` also matches the path without it */
 export const HTTP_PATHS = [
@@ -163,3 +167,40 @@ const LIMITED = [
   '/health/*',
   '/metrics',
 ];
+
+// The workflow frames of a conversation as they were sent, reconstructed from its events.
+
+type WorkflowBody = Extract<Body, { type: `workflow_${string}` }>;
+
+type WorkflowLog = {
+  id: string;
+  conversation_id: string;
+  type: WorkflowBody['type'];
+  payload: WorkflowBody['payload'];
+  created_at: string;
+};
+
+/** The latest `limit` frames, oldest first. */
+const latestWorkflow = (engine: Engine, record: SessionRecord, limit: number): Promise<WorkflowLog[]> =>
+  latest(engine, record, { limit, itemsOf: (events, first) => workflowOf(record, events, first) });
+
+const workflowOf = (record: SessionRecord, events: readonly DurableEvent[], first: number): WorkflowLog[] =>
+  [...replay(step, startOf(record), events)]
+    .slice(first)
+    .flatMap(({ event, bodies }) =>
+      bodies.filter(isWorkflow).map((body, count) => logOf(event, body, count)),
+    );
+
+const isWorkflow = (body: Body): body is WorkflowBody => body.type.startsWith('workflow_');
+
+const logOf = (
+  event: DurableEvent,
+  { type, conversationId, payload }: WorkflowBody,
+  count: number,
+): WorkflowLog => ({
+  id: nthId(event.id, count),
+  conversation_id: conversationId,
+  type,
+  payload,
+  created_at: new Date(event.at).toISOString(),
+});

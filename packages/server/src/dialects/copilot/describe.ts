@@ -1,10 +1,18 @@
-import { type Answers, type Description, type Endpoint, named } from '../shared/description.ts';
-import { interactExamples } from './interact-examples.ts';
+import { z } from 'zod';
+import {
+  type Answers,
+  type Description,
+  type Endpoint,
+  type ExampleIds,
+  named,
+  type RequestExample,
+} from '../shared/description.ts';
 import { InteractHeaders, InteractRequest } from './request.ts';
-import { ActiveTask, CopilotError, InteractResponse, MessageHistory } from './response-schemas.ts';
+import { ActiveTask, CopilotError, InteractResponse, MessageHistory, wrapped } from './response-schemas.ts';
 import {
   ActiveTaskQuery,
   ArchiveBody,
+  CopilotSessionStatus,
   DomainPath,
   InitBody,
   KnowledgeQuery,
@@ -15,21 +23,139 @@ import {
   RenameBody,
   SessionPath,
   StatusQuery,
+  Uuid,
 } from './schemas.ts';
-import {
-  Account,
-  CopilotSession,
-  KeptPreferences,
-  Knowledge,
-  LoggedIn,
-  SavedPreferences,
-  SessionArchived,
-  SessionBegun,
-  SessionFound,
-  SessionPage,
-  SessionRenamed,
-  SessionShown,
-} from './session-responses.ts';
+
+// Responses about sessions and accounts.
+
+const CopilotSession = named(
+  'CopilotSession',
+  z.object({
+    sessionId: z.string(),
+    title: z.string(),
+    isRenamed: z.boolean().describe('a user chose the title'),
+    status: CopilotSessionStatus,
+    url: z.string(),
+    domain: z.string().optional(),
+    createdAt: z.iso.datetime(),
+    updatedAt: z.iso.datetime(),
+    messageCount: z.number().int(),
+    metadata: z.object({
+      dialect: z.string(),
+      initialQuery: z.string().describe('the start of the first query; empty if there is none yet'),
+    }),
+  }),
+);
+const Shown = CopilotSession.extend({ session: CopilotSession });
+
+const SessionShown = named('CopilotSessionShown', wrapped(Shown));
+
+const Renamed = CopilotSession.extend({ updatedAt: z.number().int().describe('milliseconds') });
+const SessionRenamed = named(
+  'CopilotSessionRenamed',
+  wrapped(Renamed.extend({ session: Renamed })).extend({ session: Renamed }),
+);
+const SessionFound = named('CopilotSessionFound', wrapped(z.union([Shown, z.object({ session: z.null() })])));
+const SessionPage = named(
+  'CopilotSessionPage',
+  wrapped(
+    z.object({
+      sessions: z.array(CopilotSession),
+      pagination: z.object({
+        total: z.number().int(),
+        limit: z.number().int(),
+        offset: z.number().int(),
+        hasMore: z.boolean(),
+      }),
+    }),
+  ),
+);
+const SessionArchived = named(
+  'CopilotSessionArchived',
+  wrapped(z.object({ sessionId: Uuid, status: z.literal('archived'), message: z.string() })),
+);
+const SessionBegun = named(
+  'CopilotSessionBegun',
+  wrapped(z.object({ sessionId: Uuid, created: z.boolean() })),
+);
+
+// Accounts
+
+const Account = named(
+  'CopilotAccount',
+  z.object({
+    user: z.object({ id: z.string(), email: z.string(), name: z.string() }),
+    tenantId: z.string(),
+    tenantName: z.string(),
+  }),
+);
+const LoggedIn = named(
+  'CopilotLogin',
+  Account.extend({ accessToken: z.string(), expiresAt: z.iso.datetime() }),
+);
+const KeptPreferences = named(
+  'CopilotKeptPreferences',
+  z.object({ preferences: Preferences, syncedAt: z.iso.datetime().optional() }),
+);
+const SavedPreferences = named(
+  'CopilotSavedPreferences',
+  z.object({ success: z.literal(true), preferences: Preferences, syncedAt: z.iso.datetime() }),
+);
+const Knowledge = named(
+  'CopilotKnowledge',
+  z.object({
+    allowed: z.literal(true),
+    domain: z.string(),
+    hasOrgKnowledge: z.boolean(),
+    context: z.array(z.json()),
+    citations: z.array(z.json()),
+  }),
+);
+
+// Errors
+
+// Examples of `/api/agent/interact`.
+
+/** Elements are numbered so that actions can refer to them. */
+const PAGE = '<h1>Shop</h1><label>Search <input id="1" name="search"></label><button id="2">Go</button>';
+const QUERY = 'type lamp into Search and click Go';
+
+const interactExamples = ({
+  session,
+  task,
+  site,
+}: ExampleIds): readonly [RequestExample, ...RequestExample[]] => [
+  {
+    title: 'Start a task on a page',
+    body: { query: QUERY, url: `https://${site}/`, dom: PAGE, sessionId: session },
+  },
+  {
+    title: 'Start a task in a new session',
+    first: true,
+    creates: true,
+    body: { query: QUERY, url: `https://${site}/`, dom: PAGE },
+  },
+  { title: 'Answer a question: yes or no', body: { query: 'yes', sessionId: session } },
+  {
+    title: 'Report that the last action succeeded',
+    body: { query: QUERY, sessionId: session, taskId: task, lastActionStatus: 'success' },
+  },
+  {
+    title: 'Report everything that a client may report',
+    probe: true,
+    body: {
+      query: 'click the Submit button',
+      url: `https://${site}/`,
+      dom: '<form><input id="1" name="q"><button id="4">Submit</button></form>',
+      sessionId: session,
+      interactiveTree: [{ id: 1, role: 'button', name: 'Submit', children: [] }],
+      semanticNodes: [{ id: '4', tag: 'button', text: 'Submit' }],
+      lastActionStatus: 'success',
+      lastActionError: { message: 'no', code: 'E', action: 'click(4)', elementId: 4 },
+      clientVerification: { elementFound: true, selector: '#4', urlChanged: false },
+    },
+  },
+];
 
 const ERRORS = {
   400: 'VALIDATION_ERROR: invalid request',

@@ -2,21 +2,41 @@
  * One call is one step of a task: the client reports the last action and receives the next one. A task is a
  * turn. Clients change their session and lose the id of their task, so both are looked up.
  */
-import { lastPage, type Page } from '@parlance/copilot';
-import { asFault, Fault, type FaultCode, type Principal, type TurnId, textPart } from '@parlance/protocol';
+import {
+  type Action,
+  type ActionReport,
+  lastPage,
+  type Page,
+  renderReturned,
+  sendWritten,
+  suggestCorrection,
+  verifyAction,
+} from '@parlance/copilot';
+import {
+  type ApprovalId,
+  asFault,
+  type CallId,
+  Fault,
+  type FaultCode,
+  isObject,
+  type JsonObject,
+  type Part,
+  type Principal,
+  type TurnId,
+  textPart,
+} from '@parlance/protocol';
 import { answerInText, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/api/index.ts';
+import { waitingText } from '../shared/approval-text.ts';
 import { KeyedQueue } from '../shared/keyed-queue.ts';
 import type { ProjectedSession } from '../shared/subscription-hub.ts';
-import { pageResult, reportedAction } from './action-report.ts';
 import { activeTask } from './active-task.ts';
 import type { Context } from './context.ts';
 import type { State } from './projection.ts';
-import { isSame, isShown, type PendingReply, type Question, questionOf } from './question.ts';
 import type { InteractRequest } from './request.ts';
 import { pageData, pageOf, pageParts } from './request-page.ts';
 import { rootDomain } from './root-domain.ts';
 import { type Task, taskView } from './task.ts';
-import { finishedIn, overTask, withApproval } from './task-outcome.ts';
+import { startTask } from './task-state.ts';
 
 const PAGE = 1_000;
 const MAX_WAITING = 20;
@@ -274,4 +294,133 @@ async function unless(codes: readonly FaultCode[], work: () => Promise<unknown>)
     if (codes.includes(asFault(thrown).code)) return false;
     throw thrown;
   }
+}
+
+// The client's report about an action, verified: the outcome of the call that requested the action.
+
+type ReportedResult = { readonly failed: boolean; readonly parts: Part[]; readonly data?: JsonObject };
+
+/** `input` is that of the call, `before` the page it was made for, and `page` the one in the report. */
+function reportedAction(
+  input: JsonObject,
+  request: InteractRequest,
+  { before, page }: { before: Page | null; page: Page | null },
+): ReportedResult {
+  const action = sendWritten(typeof input.action === 'string' ? input.action : '')?.action;
+  const after = page ?? before ?? EMPTY_PAGE;
+  const expectedOutcome = isObject(input.expectedOutcome) ? input.expectedOutcome : undefined;
+  const pages = { before, after };
+  const verification = action
+    ? verifyAction({ action, expectedOutcome }, reportIn(request, after), pages)
+    : { success: false, confidence: 1, reason: 'The action could not be read.' };
+  const correction = action && !verification.success ? suggestCorrection(action, verification, pages) : null;
+  const words = [
+    `The action ${input.action} ${verification.success ? 'worked' : 'did not work'}: ${verification.reason}`,
+    ...(request.lastActionError ? [`The browser reports: ${errorText(request.lastActionError)}`] : []),
+    ...returned(request.lastActionResult?.actualState),
+    ...(correction ? [`Suggested: ${correction.strategy} – ${correction.reason}`] : []),
+  ];
+  return {
+    failed: !verification.success,
+    parts: [textPart(words.join('\n')), ...pictureIn(action, request.screenshot), ...pageParts(page)],
+    data: { ...pageData(page), verification, ...(correction ? { correction } : {}) } as JsonObject,
+  };
+}
+
+/** With the code, which tells a model what to try next. */
+const errorText = ({ message, code }: NonNullable<InteractRequest['lastActionError']>): string =>
+  code ? `${message} (${code})` : message;
+
+const MAX_RESULT_LENGTH = 10_000;
+
+/** The value returned by a reading action such as `getText`. */
+const returned = (state: unknown): string[] =>
+  state === undefined || state === null ? [] : [renderReturned(state, MAX_RESULT_LENGTH)];
+
+/** The picture of a `screenshot` action, by its signature: PNG or JPEG. */
+function pictureIn(action: Action | undefined, data: string | null | undefined): Part[] {
+  if ((action?.name !== 'screenshot' && action?.name !== 'numberedScreenshot') || !data) return [];
+  const mime = data.startsWith('iVBORw0KGgo') ? 'image/png' : data.startsWith('/9j/') ? 'image/jpeg' : null;
+  return mime && /^[A-Za-z0-9+/]+={0,2}$/.test(data) ? [{ type: 'image', mime, data }] : [];
+}
+
+const EMPTY_PAGE: Page = { title: '', url: '', elements: [], shown: 0, text: '', truncated: false };
+
+/** The report of the client, without the nulls that some clients send for unknown values. */
+function reportIn(request: InteractRequest, after: Page): ActionReport {
+  const { lastActionStatus, lastActionError, lastActionResult, clientVerification, clientObservations } =
+    request;
+  return {
+    lastActionStatus: lastActionStatus ?? undefined,
+    lastActionError: lastActionError ?? undefined,
+    lastActionResult: lastActionResult ?? undefined,
+    clientVerification: clientVerification ?? undefined,
+    clientObservations: clientObservations ?? undefined,
+    urlChanged: clientVerification?.urlChanged ?? clientObservations?.didUrlChange,
+    previousUrl: request.previousUrl ?? undefined,
+    url: request.url ?? after.url,
+  };
+}
+
+const NO_TEXT =
+  'The client cannot send the text of the page. Read elements with getText(number); if you can see images, look at the page with screenshot(). Otherwise tell the user that the text is missing.';
+
+/**
+ * The page that the client was asked for. A client that sends no text is not asked again: the page is then the
+ * one `before`.
+ */
+function pageResult(page: Page | null, before: Page | null): ReportedResult {
+  if (page && !page.textMissing)
+    return { failed: false, parts: [textPart('The whole page:'), ...pageParts(page)], data: pageData(page) };
+  const known = page && page.elements.length > 0 ? page : (before ?? page);
+  const still: Page | null = known && { ...known, textMissing: 'unavailable' };
+  const parts = [textPart(NO_TEXT), ...pageParts(still)];
+  return { failed: true, parts, data: pageData(still) };
+}
+
+// The pending question of a task: an approval, or a question of the agent to the user.
+
+type Question =
+  | { readonly kind: 'approval'; readonly approval: ApprovalId }
+  | { readonly kind: 'ask'; readonly call: CallId };
+
+/** A reply whose call has no response yet. */
+type PendingReply = { readonly session: string; readonly question: Question };
+
+function questionOf({ approval, deferred: [deferred] }: SessionSnapshot): Question | null {
+  if (approval) return { kind: 'approval', approval: approval.approval };
+  return deferred?.tool === 'browser_ask' ? { kind: 'ask', call: deferred.call } : null;
+}
+
+const isSame = (one: Question, other: Question | null): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
+
+/** A question that follows an earlier reply is first shown in the response to that reply. */
+const isShown = (question: Question, ref: SessionRef, earlier: readonly PendingReply[]): boolean =>
+  earlier.every((reply) => reply.session !== sessionKey(ref) || isSame(reply.question, question));
+
+// What a call returns besides the task itself: a pending approval, or the end of the task.
+
+/** A pending approval is shown as a question to the user. */
+function withApproval(task: Task, { approval, turn }: SessionSnapshot): Task {
+  if (!approval || turn !== task.taskId) return task;
+  const userQuestion = waitingText(approval.ask);
+  const question = { userQuestion, missingInformation: ['approval'], reasoning: approval.ask.description };
+  return { ...task, status: 'needs_user_input', thought: userQuestion, question };
+}
+
+const finishedIn = ({ finished }: SessionSnapshot, taskId: TurnId) =>
+  finished.find(({ turn }) => turn === taskId) ?? null;
+
+/** A task that has ended or is unknown. Clients stop at it, whereas they would retry a 404. */
+function overTask(taskId: TurnId, over: { readonly ok: boolean } | null): Task {
+  const thought = over
+    ? `This task is finished already${over.ok ? '' : ': it failed'}.`
+    : 'There is no such task.';
+  return {
+    ...taskView(startTask(taskId)),
+    status: over?.ok ? 'completed' : 'failed',
+    thought,
+    action: 'finish()',
+  };
 }

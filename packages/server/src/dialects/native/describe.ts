@@ -1,36 +1,409 @@
 import { Command } from '@parlance/protocol';
 import { z } from 'zod';
-import { type Description, named } from '../shared/description.ts';
+import {
+  type Description,
+  type Endpoint,
+  type ExampleIds,
+  named,
+  type RequestExample,
+} from '../shared/description.ts';
 import { DialectList } from '../shared/dialect-list.ts';
-import { commandExamples } from './command-examples.ts';
-import { admin } from './describe-admin.ts';
-import { keys } from './describe-keys.ts';
-import { pairings } from './describe-pairings.ts';
-import { setup } from './describe-setup.ts';
-import { shares } from './describe-shares.ts';
+import { Token } from '../shared/token-schema.ts';
 import { nativeErrors as errors } from './described-errors.ts';
-import { FoundMessages, TagList } from './library-schemas.ts';
+import { FoundMessages, MadeShare, ShareList, TagList } from './library-schemas.ts';
 import { pricesDescribed } from './prices.ts';
 import {
   About,
+  AgentSetup,
+  ApiKeyList,
   ApprovalList,
   ApprovalReceipt,
   CommandReceipt,
+  DoorList,
   EventPage,
   GrantList,
   GrantRevoked,
+  MadeApiKey,
+  MadePairingRequest,
+  McpServerList,
+  ModelList,
+  ModelListing,
+  NodeList,
+  OwnPairing,
+  Pairing,
+  PairingList,
+  PairingRequest,
+  RefusedOriginList,
   SessionList,
   SessionView,
+  Settings,
+  StandingGrants,
+  User,
+  UserList,
 } from './response-schemas.ts';
 import {
   Answer,
   CommandHeaders,
   EventsQuery,
   ExportQuery,
+  NewApiKey,
+  NewPairing,
+  NewPassword,
+  NewUser,
   PageQuery,
+  PairingAnswer,
+  PairingCode,
   SearchQuery,
   SessionsQuery,
+  SetupChange,
+  UserChange,
+  VendorQuestion,
 } from './schemas.ts';
+
+// Links to a session for people without an account.
+
+const shares: readonly Endpoint[] = [
+  {
+    method: 'get',
+    path: '/v1/sessions/{id}/shares',
+    summary: 'The links to this session',
+    security: 'caller',
+    examples: ({ session }) => [{ params: { id: session } }],
+    answers: {
+      200: { description: 'In order of creation', schema: ShareList },
+      ...errors(401, 403, 404),
+    },
+  },
+  {
+    method: 'post',
+    path: '/v1/sessions/{id}/shares',
+    summary: 'Creates a read-only link to this session as it is now, for everyone who has the link',
+    security: 'caller',
+    examples: ({ session }) => [{ params: { id: session } }],
+    answers: {
+      201: { description: '`path` is the link; it is not shown again', schema: MadeShare },
+      ...errors(400, 401, 403, 404),
+    },
+  },
+  {
+    method: 'delete',
+    path: '/v1/sessions/{id}/shares/{share}',
+    summary: 'Revokes a link',
+    security: 'caller',
+    examples: ({ session, key }) => [{ params: { id: session, share: key } }],
+    answers: { 204: { description: 'Revoked' }, ...errors(401, 403, 404) },
+  },
+  {
+    method: 'get',
+    path: '/shared/{token}',
+    summary: 'The page behind a link: the messages, without input and output of tools',
+    security: 'nobody',
+    examples: ({ key }) => [{ params: { token: key } }],
+    answers: {
+      200: { description: 'The messages', type: 'text/html', schema: z.string() },
+      404: {
+        description: 'Unknown, revoked, or its session was archived',
+        type: 'text/html',
+        schema: z.string(),
+      },
+    },
+  },
+];
+
+// Endpoints that change the setup while the server runs.
+
+const setup: readonly Endpoint[] = [
+  {
+    method: 'get',
+    path: '/v1/admin/settings',
+    summary:
+      'The settings that can be changed while the server runs, without secrets; for admins, in part for the local user in open mode',
+    security: 'token',
+    answers: { 200: { description: 'The settings', schema: Settings }, ...errors(401, 403) },
+  },
+  {
+    method: 'patch',
+    path: '/v1/admin/settings',
+    summary:
+      'Changes stored settings and applies them at once, on every node. Flags, environment and config file take precedence',
+    security: 'token',
+    examples: () => [{ body: { version: 0, values: { allowedOrigins: ['https://chat.example.com'] } } }],
+    body: named('SettingsChange', SetupChange),
+    answers: {
+      200: { description: 'Stored and in use', schema: Settings },
+      ...errors(400, 401, 403, 409),
+    },
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/models',
+    summary: 'Lists the models of a model API, to test a key and a base URL before storing them',
+    security: 'token',
+    examples: () => [{ body: { provider: 'google', address: 'http://127.0.0.1:9' } }],
+    body: named('ModelQuestion', VendorQuestion),
+    answers: { 200: { description: 'The models', schema: ModelListing }, ...errors(400, 401, 403, 502) },
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/agents',
+    summary: 'Agents with their instructions, and the tools that an agent can have',
+    security: 'token',
+    answers: { 200: { description: 'The agents and tools', schema: AgentSetup }, ...errors(401, 403) },
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/mcp/{name}/restart',
+    summary: 'Stops an MCP server and starts it again; for admins, and for the local user in open mode',
+    security: 'token',
+    examples: () => [{ params: { name: 'files' } }],
+    answers: { 204: { description: 'Restarted; the start may still fail' }, ...errors(401, 403, 404) },
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/origins',
+    summary: 'Browser origins that were refused recently, latest first; for admins',
+    security: 'token',
+    changing: true,
+    answers: { 200: { description: 'The origins', schema: RefusedOriginList }, ...errors(401, 403) },
+  },
+  {
+    method: 'get',
+    path: '/v1/server/models',
+    summary: 'The models of all providers that have a key or an address, the one in use first',
+    security: 'caller',
+    answers: { 200: { description: 'The models', schema: ModelList }, ...errors(401, 403) },
+  },
+];
+
+// Pairing of browser extensions.
+
+const pairings: readonly Endpoint[] = [
+  {
+    method: 'post',
+    path: '/v1/pairings',
+    summary: 'Requests the pairing of a browser extension. The request must have the origin of an extension',
+    security: 'nobody',
+    examples: () => [{ body: { name: 'Parlance on my laptop' } }],
+    body: named('NewPairing', NewPairing),
+    answers: {
+      201: {
+        description: 'The code that a user approves, and the token that becomes valid then',
+        schema: MadePairingRequest,
+      },
+      ...errors(400, 403, 429),
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/pairings/own',
+    summary: 'The state of the pairing that the token belongs to, including before it is approved',
+    security: 'token',
+    answers: {
+      200: { description: 'Waiting or approved', schema: OwnPairing },
+      ...errors(401, 404, 429),
+    },
+  },
+  {
+    method: 'delete',
+    path: '/v1/pairings/own',
+    summary: 'Ends the pairing of the calling extension',
+    security: 'token',
+    answers: { 204: { description: 'The token is revoked' }, ...errors(401, 404, 429) },
+  },
+  {
+    method: 'get',
+    path: '/v1/pairings',
+    summary: 'The caller’s paired extensions; in open mode also those waiting for approval',
+    security: 'caller',
+    answers: {
+      200: { description: 'In order of approval', schema: PairingList },
+      ...errors(401, 403, 429),
+    },
+  },
+  {
+    method: 'post',
+    path: '/v1/pairings/find',
+    summary: 'The pairing request with this code',
+    security: 'caller',
+    examples: ({ code }) => [{ body: { code } }],
+    body: named('PairingCode', PairingCode),
+    answers: { 200: { description: 'It waits', schema: PairingRequest }, ...errors(400, 401, 403, 404, 429) },
+  },
+  {
+    method: 'post',
+    path: '/v1/pairings/answer',
+    summary:
+      'Approves or denies the pairing request with this code. An approved extension acts as the caller',
+    security: 'caller',
+    examples: ({ code }) => [{ body: { code, allow: true } }],
+    body: named('PairingAnswer', PairingAnswer),
+    answers: {
+      200: { description: 'Paired', schema: Pairing },
+      204: { description: 'Denied' },
+      ...errors(400, 401, 403, 404, 429),
+    },
+  },
+  {
+    method: 'delete',
+    path: '/v1/pairings/{id}',
+    summary:
+      'Revokes a paired extension of the caller, or of any user for admins, and closes its connections',
+    security: 'caller',
+    examples: ({ pairing }) => [{ params: { id: pairing } }],
+    answers: { 204: { description: 'Revoked' }, ...errors(401, 403, 404, 429) },
+  },
+];
+
+// API keys.
+
+const keys: readonly Endpoint[] = [
+  {
+    method: 'get',
+    path: '/v1/keys',
+    summary: 'The caller’s API keys',
+    security: 'token',
+    answers: {
+      200: { description: 'In order of creation', schema: ApiKeyList },
+      ...errors(401, 403),
+    },
+  },
+  {
+    method: 'post',
+    path: '/v1/keys',
+    summary: 'Creates an API key that acts as the caller. Needs a login: a key cannot create keys',
+    security: 'token',
+    examples: () => [
+      { body: { name: 'laptop', role: 'user', dialects: ['native'] } },
+      { body: { name: 'everything', role: 'admin' }, probe: true },
+    ],
+    body: named('NewApiKey', NewApiKey),
+    answers: {
+      201: { description: '`key` is the secret; it is not shown again', schema: MadeApiKey },
+      ...errors(400, 401, 403),
+    },
+  },
+  {
+    method: 'delete',
+    path: '/v1/keys/{id}',
+    summary: 'Revokes an API key of the caller, or of any user for admins, and closes its connections',
+    security: 'token',
+    examples: ({ key }) => [{ params: { id: key } }],
+    answers: { 204: { description: 'Revoked' }, ...errors(401, 403, 404) },
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/keys',
+    summary: 'The API keys of all users; for admins',
+    security: 'token',
+    answers: {
+      200: { description: 'In order of creation', schema: ApiKeyList },
+      ...errors(401, 403),
+    },
+  },
+];
+
+// Administration endpoints.
+
+const admin: readonly Endpoint[] = [
+  {
+    method: 'get',
+    path: '/v1/admin/users',
+    summary: 'Lists the users; for admins',
+    security: 'token',
+    answers: { 200: { description: 'The users, by name', schema: UserList }, ...errors(401, 403) },
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/users',
+    summary: 'Adds a user; for admins',
+    security: 'token',
+    examples: ({ owner }) => [{ body: { name: owner, password: 'a password', role: 'admin' } }],
+    body: named('NewUser', NewUser),
+    answers: { 201: { description: 'The user', schema: User }, ...errors(400, 401, 403) },
+  },
+  {
+    method: 'patch',
+    path: '/v1/admin/users/{name}',
+    summary:
+      'Changes the role or password of a user and revokes their tokens; for admins. The last admin cannot be demoted',
+    security: 'token',
+    examples: ({ owner: name }) => [
+      { params: { name }, body: { password: 'a password' } },
+      { params: { name }, body: { role: 'user' } },
+    ],
+    body: named('UserChange', UserChange),
+    answers: { 200: { description: 'The user', schema: User }, ...errors(400, 401, 403, 404) },
+  },
+  {
+    method: 'delete',
+    path: '/v1/admin/users/{name}',
+    summary: 'Removes a user and revokes their tokens; for admins. The last admin cannot be removed',
+    security: 'token',
+    examples: ({ owner: name }) => [{ params: { name } }],
+    answers: { 204: { description: 'Removed' }, ...errors(401, 403, 404) },
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/users/{name}/logout',
+    summary: 'Revokes all tokens of a user and closes their connections; for admins',
+    security: 'token',
+    examples: ({ owner: name }) => [{ params: { name } }],
+    answers: { 204: { description: 'The tokens are revoked' }, ...errors(401, 403, 404) },
+  },
+  {
+    method: 'post',
+    path: '/v1/auth/password',
+    summary: 'Changes the password of the caller and revokes earlier tokens',
+    security: 'token',
+    examples: ({ owner }) => [{ body: { old: `${owner}-password`, new: 'a password' } }],
+    body: named('NewPassword', NewPassword),
+    answers: {
+      200: { description: 'Changed; a new token', schema: Token },
+      ...errors(400, 401, 403, 429),
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/nodes',
+    summary: 'The nodes that serve together, with the sessions that each drives; for admins',
+    security: 'token',
+    changing: true,
+    answers: {
+      200: { description: 'In the order of their start; one without DATABASE_URL', schema: NodeList },
+      ...errors(401, 403),
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/doors',
+    summary: 'The listeners with their socket counts',
+    security: 'caller',
+    changing: true,
+    answers: {
+      200: { description: 'The listeners, the default one first', schema: DoorList },
+      ...errors(401, 403),
+    },
+  },
+  {
+    method: 'get',
+    path: '/v1/admin/mcp',
+    summary: 'The configured MCP servers and their state',
+    security: 'caller',
+    answers: { 200: { description: 'The servers', schema: McpServerList }, ...errors(401, 403) },
+  },
+  {
+    method: 'get',
+    path: '/v1/grants',
+    summary: 'The standing grants in all sessions of the caller',
+    security: 'caller',
+    examples: ({ owner }) => [{}, { query: { owner, limit: '500' } }],
+    query: PageQuery,
+    answers: {
+      200: { description: 'The grants of one page of sessions', schema: StandingGrants },
+      ...errors(400, 401, 403),
+    },
+  },
+];
 
 const SDK_SCRIPT = {
   title: 'With @parlance/sdk',
@@ -255,3 +628,86 @@ export const description: Description = {
     ...setup,
   ],
 };
+
+// Examples of commands: at least one of each type.
+
+/** The title and the fields of the command. */
+type Example = readonly [title: string, fields?: object];
+
+const text = (words: string) => [{ type: 'text', text: words }];
+
+const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly Example[]>> = {
+  'input.submit': () => [
+    ['Send a message', { parts: text('count to 20') }],
+    ['Ask for a command that needs approval', { parts: text('run touch hello.txt') }],
+    ['Interrupt the running turn', { parts: text('count to 3'), mode: 'supersede' }],
+    ['Let the model continue without a new message', { parts: [], continues: true }],
+    [
+      'Call a tool by name, without the model',
+      { parts: text(''), call: { tool: 'echo', input: { value: 'Hello' } } },
+    ],
+  ],
+  'session.create': () => [
+    ['Create the session', { title: 'Playground' }],
+    [
+      'Import a conversation',
+      {
+        history: [
+          { type: 'user', parts: text('What is 2 + 2?') },
+          { type: 'call', call: 'call_1', tool: 'calculate', input: { expression: '2 + 2' } },
+          { type: 'result', call: 'call_1', parts: text('4') },
+          { type: 'text', text: 'It is 4.' },
+        ],
+      },
+    ],
+  ],
+  'turn.cancel': ({ turn }) => [
+    ['Stop the turn'],
+    ['Stop one turn, or cancel its waiting message', { turn }],
+  ],
+  'approval.answer': ({ approval, hash }) => [
+    ['Approve once', { answer: 'once' }],
+    ['Approve always, exactly what was shown', { answer: 'always', approval, hash }],
+    ['Deny with a reason', { answer: 'deny', approval, reason: 'Not this file.' }],
+    ['Deny and end the turn', { answer: 'deny', approval, exit: true }],
+  ],
+  'approval.explain': ({ approval }) => [
+    ['Ask for an explanation'],
+    ['Ask for an explanation of one approval', { approval }],
+  ],
+  'call.answer': ({ call }) => [
+    ['Return the result of a deferred call', { call, parts: text('It is done.') }],
+  ],
+  'session.rename': () => [['Rename the session', { title: 'Counting' }]],
+  'session.configure': () => [
+    ['Let edits run without approval', { approval: 'auto-edit' }],
+    ['Use the model of the agent', { approval: 'suggest', model: null }],
+  ],
+  'session.archive': () => [['Archive the session']],
+  'session.unarchive': () => [['Restore the session from the archive']],
+  'session.pin': () => [['Pin the session'], ['Unpin the session', { pinned: false }]],
+  'session.tag': () => [['Set the tags', { tags: ['counting', 'work'] }]],
+  'session.label': () => [['Set a label', { labels: { topic: 'counting' } }]],
+  'grant.revoke': ({ grant }) => [['Revoke a standing grant', { grant }]],
+  'context.compact': () => [['Compact the context']],
+  'session.clear': () => [['Clear the context']],
+};
+
+const CREATING: ReadonlySet<string> = new Set<Command['type']>(['session.create', 'input.submit']);
+
+function commandExamples(ids: ExampleIds): readonly [RequestExample, ...RequestExample[]] {
+  const params = { id: ids.session };
+  const [first, ...others] = Object.entries(COMMANDS).flatMap(([type, examples]) =>
+    examples(ids).map(
+      ([title, fields], index): RequestExample => ({
+        title,
+        params,
+        body: { type, ...fields },
+        ...(CREATING.has(type) && { creates: true }),
+        ...(type === 'input.submit' && index === 0 && { first: true }),
+      }),
+    ),
+  );
+  if (!first) throw new Error('there are no commands');
+  return [first, ...others];
+}

@@ -1,14 +1,14 @@
 /** The streams of server-sent events, and the events of a session in pages. */
-import type { Principal, SessionEvent } from '@parlance/protocol';
+import { isDurable, type Principal, type SessionEvent } from '@parlance/protocol';
 import type { Hono } from 'hono';
-import { requirePermission, type SessionRef } from '../../core/api/index.ts';
-import type { EventStream } from '../../http/connection.ts';
+import { type Engine, requirePermission, type SessionRef, sessionKey } from '../../core/api/index.ts';
+import type { EventStream, Pieces, Subscriber } from '../../http/connection.ts';
 import { principalOf } from '../../http/request-identity.ts';
-import { streamActivity } from './activity.ts';
+import type { ConnectionRegistry, TappedFrame, WatchScope } from '../shared/connection-registry.ts';
+import type { Setup } from '../shared/setup.ts';
+import type { Cursor, SubscriptionHub } from '../shared/subscription-hub.ts';
 import type { Context } from './context.ts';
-import { type EventSource, streamEvents } from './event-stream.ts';
-import { streamFrames } from './frames.ts';
-import { encode } from './projection.ts';
+import { encode, named } from './projection.ts';
 import { checked, sessionOf } from './requests.ts';
 import { EventsQuery } from './schemas.ts';
 
@@ -71,3 +71,181 @@ const activityOf =
   (principal: Principal, { engine, connections, administration }: Context) =>
   (stream: EventStream): Promise<void> =>
     streamActivity(stream, { engine, connections, principal, setup: administration.setup });
+
+// The durable events of all sessions of the caller, changes of their connections, and of the server's settings, as server-sent events.
+
+type ActivitySource = {
+  readonly engine: Engine;
+  readonly connections: ConnectionRegistry;
+  readonly setup: Pick<Setup, 'onChange'>;
+  readonly principal: Principal;
+};
+
+/** Sends `ready` when every later event is sent, and `missed` after events were dropped for a slow stream. */
+async function streamActivity(stream: EventStream, source: ActivitySource): Promise<void> {
+  const { engine, principal, setup } = source;
+  const unwatch = engine.watchAll(principal, (event, session) => {
+    if (isDurable(event) || event.type === 'session.erased')
+      stream.send(named(event.type, { ...event, owner: session.snapshot().ref.owner }));
+  });
+  const stop = sendAttached(stream, source);
+  // Without content: what the caller may see of the settings is up to the endpoints that have them.
+  const unfollow = setup.onChange(() => stream.send('event: settings.changed\ndata: {}\n\n'));
+  stream.send('event: ready\ndata: {}\n\n');
+  try {
+    while (await stream.lost()) {
+      await stream.ready();
+      stream.send('event: missed\ndata: {}\n\n');
+    }
+  } finally {
+    unwatch();
+    stop();
+    unfollow();
+  }
+}
+
+/** Changes of connections are sent at most this often. */
+const GATHER_MS = 100;
+/** If more sessions change at once, one event without counts is sent: counting is not free. */
+const MAX_CONCURRENT = 50;
+
+/** Sends `session.attached`; its `session` is null if all sessions of an owner changed. Returns a function that stops it. */
+function sendAttached(stream: EventStream, { connections, principal }: ActivitySource): () => void {
+  const places = new Map<string, WatchScope>();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = () => {
+    timer = undefined;
+    const changed = [...places.values()];
+    places.clear();
+    const many = changed.length > MAX_CONCURRENT;
+    for (const place of many ? changed.slice(0, 1) : changed) {
+      const [session, owner] = typeof place === 'string' ? [null, place] : [place.id, place.owner];
+      const attached = typeof place === 'string' || many ? {} : connections.of(place);
+      stream.send(named('session.attached', { session: many ? null : session, owner, attached }));
+    }
+  };
+  const unwatch = connections.watch(principal, (place) => {
+    places.set(typeof place === 'string' ? place : sessionKey(place), place);
+    timer ??= setTimeout(flush, GATHER_MS);
+  });
+  return () => {
+    clearTimeout(timer);
+    unwatch();
+  };
+}
+
+// A session as server-sent events: the past at the reader's pace, then live events.
+
+const PAGE = 50;
+
+type EventSource = {
+  readonly engine: Engine;
+  readonly hub: SubscriptionHub<unknown>;
+  readonly ref: SessionRef;
+  /** The number of the last event that the reader has received. */
+  readonly after: number;
+  /** True if the position of the reader is unknown here: it is sent `reset`, then all events. */
+  readonly reset: boolean;
+};
+
+/**
+ * Sends the events after `after`, then `snapshot` (the block that is being streamed and the pending approval), then live
+ * events. A reader that falls too far behind is brought up to date the same way from the last event it was sent.
+ */
+async function streamEvents(stream: EventStream, source: EventSource): Promise<void> {
+  const { hub, ref } = source;
+  if (source.reset) stream.send(named('reset', { after: 0 }));
+  const reader = new EventReader(stream, source);
+  try {
+    while (stream.open) {
+      await stream.ready();
+      await hub.subscribe(ref, reader, { cursor: reader });
+      const dropped = await stream.lost();
+      hub.unsubscribe(ref, reader);
+      reader.resume(dropped ?? []);
+    }
+  } finally {
+    hub.leave(reader);
+  }
+}
+
+/** Remembers the last durable event that the stream accepted. */
+class EventReader implements Subscriber, Cursor {
+  seq: number;
+  #lost = false;
+
+  constructor(
+    private readonly stream: EventStream,
+    private readonly source: EventSource,
+  ) {
+    this.seq = source.after;
+  }
+
+  get id() {
+    return this.stream.id;
+  }
+
+  get open() {
+    return this.stream.open;
+  }
+
+  /** After a rejected frame, accepts no frame until `resume`: the reader would miss an event. */
+  send(text: string, frame?: object, pieces?: Pieces): void {
+    if (this.#lost) return;
+    this.#lost = !this.stream.send(text, frame, pieces);
+    const event = frame as SessionEvent | undefined;
+    if (!this.#lost && event && isDurable(event)) this.seq = event.seq;
+  }
+
+  close(code: number, reason: string): void {
+    this.stream.close(code, reason);
+  }
+
+  /** Sends page by page, and waits before each page so that none is buffered for a slow reader. */
+  async catchUp(head: number): Promise<void> {
+    const { engine, ref } = this.source;
+    while (this.seq < head && this.open) {
+      await this.stream.ready();
+      const page = await engine.events(ref, this.seq, Math.min(PAGE, head - this.seq));
+      for (const event of page) {
+        await this.stream.ready();
+        this.stream.send(encode(event), event);
+      }
+      // A session that was erased in the meantime has no events to catch up with.
+      this.seq = page.at(-1)?.seq ?? head;
+    }
+  }
+
+  /** Returns to the event before the first dropped one. */
+  resume(dropped: readonly (object | undefined)[]): void {
+    this.#lost = false;
+    const missed = (dropped as readonly (SessionEvent | undefined)[]).find(
+      (event) => event && isDurable(event),
+    );
+    if (missed && isDurable(missed)) this.seq = missed.seq - 1;
+  }
+}
+
+// The frames on the connections of a session as server-sent events, for debugging clients.
+
+type FrameSource = {
+  readonly connections: ConnectionRegistry;
+  readonly ref: SessionRef;
+  readonly principal: Principal;
+};
+
+/** Sends `attached` once, then a `frame` for each frame, and `missed` after frames were dropped for a slow stream. */
+async function streamFrames(stream: EventStream, source: FrameSource): Promise<void> {
+  const { connections, ref, principal } = source;
+  stream.send(named('attached', connections.of(ref)));
+  const see = (frame: TappedFrame) => void stream.send(named('frame', frame));
+  const stop = connections.observeFrames(ref, principal, see);
+  try {
+    for (let dropped = await stream.lost(); dropped; dropped = await stream.lost()) {
+      await stream.ready();
+      stream.send(named('missed', { frames: dropped.length }));
+    }
+  } finally {
+    stop();
+  }
+}

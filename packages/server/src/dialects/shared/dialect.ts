@@ -6,16 +6,18 @@
 import { asFault, type Fault } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import type { z } from 'zod';
-import type { Agent, Domain } from '../../core/api/index.ts';
-import type { Connection, Socket } from '../../http/connection.ts';
+import type { Agent, Domain, Engine, Figures, Log, PreferenceStore } from '../../core/api/index.ts';
+import type { Authenticator } from '../../http/authenticator.ts';
+import type { Connection, OpenStream, Socket } from '../../http/connection.ts';
+import type { ReadBody } from '../../http/read-body.ts';
 import { requestIdOf } from '../../http/request-id.ts';
-import type { DialectContext } from './context.ts';
+import type { About, Administration } from './about.ts';
+import type { ChannelBus } from './channel-bus.ts';
+import type { ConnectionRegistry } from './connection-registry.ts';
 import type { Description } from './description.ts';
 import type { Route } from './listen.ts';
 import type { Projection } from './projection.ts';
 import type { SubscriptionHub } from './subscription-hub.ts';
-
-export type { DialectContext } from './context.ts';
 
 /** In: a dialect in a running server. */
 export type Inbound = {
@@ -121,3 +123,40 @@ export function reported(thrown: unknown, { log }: Pick<DialectContext, 'log'>, 
   else log.debug({ ...ids, code: fault.code, reason: fault.message }, 'message refused');
   return fault;
 }
+
+// What the server provides to a dialect. A dialect declares the part it uses: `Pick<DialectContext, 'engine' |
+// 'log'>`.
+
+export type DialectContext<Settings = unknown> = {
+  readonly engine: Engine;
+  readonly authenticator: Authenticator;
+  readonly log: Log;
+  /** the part of the configuration that the dialect's `settings` schema picks */
+  readonly settings: Settings;
+  /** public information about the server */
+  readonly about: About;
+  /** current counters and gauges */
+  readonly figures: () => Promise<Readonly<Record<string, Figures>>>;
+  /** why the server cannot serve requests at the moment; null if it can */
+  readonly problem: () => Promise<{ readonly reason: string; readonly detail: string } | null>;
+  /** for admins */
+  readonly administration: Administration;
+  readonly readBody: ReadBody;
+  /** the address of the client */
+  readonly addressOf: (request: Request) => string;
+  /** scheme, host and port by which the client reaches the server */
+  readonly originOf: (request: Request) => string;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly connections: ConnectionRegistry;
+  /** answers with server-sent events */
+  readonly stream: OpenStream;
+  /** publishes to the subscribers of named channels */
+  readonly channels: ChannelBus;
+  /** preferences of users */
+  readonly preferences: PreferenceStore;
+  /** Counts a request. Throws `limited` if its caller sends too many. */
+  readonly countRequest: (request: Request) => void;
+  /** counts a request that was refused because of that limit */
+  readonly refused: (limit: string) => void;
+};

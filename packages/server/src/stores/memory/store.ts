@@ -1,21 +1,20 @@
 /** Stores everything in memory, for tests and for servers that need no persistence. */
 import type { JsonObject, PrincipalId } from '@parlance/protocol';
-import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
-import type { PairingStore } from '../../core/ports/pairings.ts';
+import type { ApiKey, ApiKeyStore } from '../../core/ports/api-keys.ts';
+import type { SessionRef } from '../../core/ports/event-store.ts';
+import type { Pairing, PairingRequest, PairingStore } from '../../core/ports/pairings.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
 import type { RevocationStore } from '../../core/ports/revocations.ts';
+import type { Share } from '../../core/ports/shares.ts';
 import type { StoredUser, User, UserStore } from '../../core/ports/users.ts';
 import { closeGuard } from '../shared/close-guard.ts';
 import { combineStores, type Store } from '../shared/combine-stores.ts';
 import { Followers } from '../shared/followers.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
-import { byCodePoint, storable } from '../shared/text.ts';
-import { memoryApiKeys } from './api-keys.ts';
+import { byCodePoint, storable, storableRef } from '../shared/text.ts';
 import { LeaseTable, openMemoryLeases } from './leases.ts';
-import { memoryPairings } from './pairings.ts';
 import { memorySessions, type Session } from './sessions.ts';
 import { memorySettings } from './settings.ts';
-import { memoryShares } from './shares.ts';
 import { ExclusiveSessions, type PlainStore, withLeases } from './with-leases.ts';
 
 /** State shared by several stores, each of which is a node. */
@@ -178,6 +177,148 @@ function memoryUsers(changed: () => void) {
       const removed = users.delete(storable(name));
       if (removed) changed();
       return removed;
+    },
+  };
+}
+
+function memoryApiKeys(hasUser: (name: string) => boolean, removed: (id: string) => void) {
+  const keys = new Map<string, ApiKey>();
+  const of = (owner: string) => [...keys.values()].filter((key) => key.owner === storable(owner));
+
+  return {
+    find: (id: string): ApiKey | null => keys.get(storable(id)) ?? null,
+
+    list: (owner?: string): ApiKey[] =>
+      (owner === undefined ? [...keys.values()] : of(owner)).sort(
+        (one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1),
+      ),
+
+    add(key: ApiKey, max: number): 'added' | 'too_many' | 'no_user' {
+      const [id, owner, name] = [storable(key.id), storable(key.owner), storable(key.name)];
+      if (!hasUser(owner)) return 'no_user';
+      if (of(owner).length >= max) return 'too_many';
+      if (keys.has(id)) throw new Error('an API key with this id exists');
+      keys.set(id, { ...key, id, owner, name, dialects: key.dialects?.map(storable) ?? null });
+      return 'added';
+    },
+
+    remove(id: string, owner?: string): boolean {
+      const found = keys.get(storable(id));
+      if (!found || (owner !== undefined && found.owner !== storable(owner))) return false;
+      keys.delete(found.id);
+      removed(found.id);
+      return true;
+    },
+
+    /** Does not notify: the caller removes the user in the same step. */
+    removeOf(owner: string): void {
+      for (const { id } of of(owner)) keys.delete(id);
+    },
+
+    used(times: ReadonlyMap<string, number>): void {
+      for (const [id, at] of times) {
+        const found = keys.get(storable(id));
+        if (found) keys.set(found.id, { ...found, lastUsedAt: Math.max(at, found.lastUsedAt ?? at) });
+      }
+    },
+  };
+}
+
+const byTime = (time: (one: Pairing) => number) => (one: Pairing, other: Pairing) =>
+  time(one) - time(other) || (one.id < other.id ? -1 : 1);
+
+type Others = {
+  readonly hasUser: (name: string) => boolean;
+  readonly hasKey: (id: string) => boolean;
+  readonly changed: () => void;
+};
+
+function memoryPairings({ hasUser, hasKey, changed }: Others) {
+  const requests = new Map<string, PairingRequest>();
+  const pairings = new Map<string, Pairing>();
+  const named = (owner: string | null) => (owner === null ? null : storable(owner));
+
+  return {
+    request(given: PairingRequest, max: number): boolean {
+      for (const { id, expiresAt } of [...requests.values()])
+        if (expiresAt <= given.createdAt) requests.delete(id);
+      const isTaken = [...requests.values()].some(({ code }) => code === given.code);
+      if (requests.size >= max || isTaken) return false;
+      requests.set(given.id, { ...given, name: storable(given.name), origin: storable(given.origin) });
+      return true;
+    },
+    requests: (): PairingRequest[] => [...requests.values()],
+    findRequest: (id: string): PairingRequest | null => requests.get(storable(id)) ?? null,
+    requestWith: (code: string): PairingRequest | null =>
+      [...requests.values()].find((request) => request.code === storable(code)) ?? null,
+    takeRequest(id: string): PairingRequest | null {
+      const found = requests.get(storable(id)) ?? null;
+      requests.delete(storable(id));
+      return found;
+    },
+    find: (id: string): Pairing | null => pairings.get(storable(id)) ?? null,
+    list: (owner?: string | null): Pairing[] =>
+      [...pairings.values()]
+        .filter((pairing) => owner === undefined || pairing.owner === named(owner))
+        .sort(byTime(({ allowedAt }) => allowedAt)),
+    add(pairing: Pairing): boolean {
+      const owner = named(pairing.owner);
+      if (owner !== null && !hasUser(owner)) return false;
+      if (pairing.key !== null && !hasKey(pairing.key)) return false;
+      if (pairings.has(pairing.id)) throw new Error('a pairing with this id exists');
+      const { name, origin } = pairing;
+      pairings.set(pairing.id, { ...pairing, owner, name: storable(name), origin: storable(origin) });
+      return true;
+    },
+    hasOrigin: (origin: string): boolean =>
+      [...pairings.values()].some((pairing) => pairing.origin === storable(origin)),
+    remove(id: string, owner?: string | null): boolean {
+      const found = pairings.get(storable(id));
+      if (!found || (owner !== undefined && found.owner !== named(owner))) return false;
+      pairings.delete(found.id);
+      changed();
+      return true;
+    },
+    /** Does not notify: the caller removes the user in the same step. */
+    removeOf(owner: string): void {
+      for (const pairing of [...pairings.values()])
+        if (pairing.owner === storable(owner)) pairings.delete(pairing.id);
+    },
+    /** Does not notify: the caller removes the API key in the same step. */
+    removeWith(key: string): void {
+      for (const pairing of [...pairings.values()])
+        if (pairing.key === storable(key)) pairings.delete(pairing.id);
+    },
+    used(times: ReadonlyMap<string, number>): void {
+      for (const [id, at] of times) {
+        const found = pairings.get(storable(id));
+        if (found) pairings.set(found.id, { ...found, lastUsedAt: Math.max(at, found.lastUsedAt ?? at) });
+      }
+    },
+  };
+}
+
+function memoryShares() {
+  let shares: Share[] = [];
+  const isOf = (ref: SessionRef) => {
+    const { owner, id } = storableRef(ref);
+    return (share: Share) => share.ref.owner === owner && share.ref.id === id;
+  };
+  return {
+    find: (hash: string): Share | null => shares.find((share) => share.hash === hash) ?? null,
+    list: (ref: SessionRef): Share[] => shares.filter(isOf(ref)),
+    add(share: Share, max: number): 'added' | 'too_many' {
+      if (shares.filter(isOf(share.ref)).length >= max) return 'too_many';
+      shares = [...shares, { ...share, ref: storableRef(share.ref) }];
+      return 'added';
+    },
+    remove(ref: SessionRef, id: string): boolean {
+      const before = shares.length;
+      shares = shares.filter((share) => !(share.id === id && isOf(ref)(share)));
+      return shares.length < before;
+    },
+    removeOf(ref: SessionRef): void {
+      shares = shares.filter((share) => !isOf(ref)(share));
     },
   };
 }
