@@ -45,6 +45,8 @@ export const Ask = z.object({
       }),
     )
     .optional(),
+  /** fingerprints of the files that the call writes or deletes: it is refused if they have changed in the meantime */
+  seen: z.array(z.string()).optional(),
   /** one or two sentences */
   description: z.string(),
   /** the grant of "always"; absent if a standing grant would be too broad */

@@ -8,6 +8,7 @@ import { resolveForChange } from './confined-path.ts';
 import { changesGitFolder } from './git-folder.ts';
 import type { Guard } from './guard.ts';
 import { type Bounds, confine, exists, inFolder } from './paths.ts';
+import { contentOf, fingerprintsOf, mustBeSeen, seenBy, sha256 } from './seen.ts';
 import { writeWhole } from './write.ts';
 
 const Input = z.object({
@@ -36,7 +37,8 @@ export const saveFile = (guard: Guard): Tool =>
       normalised: [normalize(path), join(folder, path)],
     }),
     approval: ({ path, content }, { root }) => askToSave({ path, content }, { root, ...guard }),
-    run: async ({ path, content }, { root, permission }) => {
+    run: async ({ path, content }, context) => {
+      const { root, permission } = context;
       const bounds = { root, ...guard };
       await using entry = await resolveForChange(bounds, path, {
         make: true,
@@ -46,9 +48,15 @@ export const saveFile = (guard: Guard): Tool =>
         throw new Fault('tool_failed', `The path ${path} is not a file.`);
       }
       const bytes = Buffer.byteLength(content);
-      await writeWhole(entry, content).catch((cause) => {
-        throw new Fault('tool_failed', `The file ${path} could not be written.`, { cause });
-      });
+      const seen = seenBy(context);
+      const check = () => mustBeSeen(seen, { path, isLost: true }, { entry, bounds });
+      // If a crash interrupted the call, it may have written the file already.
+      const isWritten = seen !== null && (await contentOf(entry.at)) === sha256(content);
+      if (!isWritten)
+        await writeWhole(entry, content, { check }).catch((cause) => {
+          if (cause instanceof Fault) throw cause;
+          throw new Fault('tool_failed', `The file ${path} could not be written.`, { cause });
+        });
       return { parts: [textPart(`Saved ${path} (${bytes} bytes).`)], data: { path, bytes } };
     },
   });
@@ -63,14 +71,16 @@ async function askToSave({ path, content }: Input, bounds: Bounds): Promise<Ask>
     return { kind: 'other', command, description: `Writes ${path}, which leaves the working folder.` };
   }
   const verb = (await exists(place.path)) ? 'Replaces' : 'Creates';
+  const seen = await fingerprintsOf([{ path, isLost: true }], bounds);
   const description = `${verb} the file ${path} (${Buffer.byteLength(content)} bytes).`;
   // git runs programs named in its own folder: such a write is more than an edit.
   if (await changesGitFolder(await realpath(bounds.root), place.path)) {
     return {
       kind: 'other',
       command,
+      seen,
       description: `${description} It may be run later: git's or Parlance's own folder.`,
     };
   }
-  return { kind: 'edit', command, description, grant: 'save_file' };
+  return { kind: 'edit', command, seen, description, grant: 'save_file' };
 }

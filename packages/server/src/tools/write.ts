@@ -5,11 +5,21 @@ import { basename, dirname, join } from 'node:path';
 import type { Entry } from './confined-path.ts';
 import { errorCode } from './paths.ts';
 
+type WriteOptions = {
+  readonly mode?: number | undefined;
+  /** called when everything is ready; if it throws, nothing is written */
+  readonly check?: () => Promise<void>;
+};
+
 /**
  * Writes `content` to the entry. An existing file keeps its mode unless one is given. Replaces, without
  * following, a link that appears in the meantime.
  */
-export async function writeWhole(entry: Entry, content: string | Uint8Array, mode?: number): Promise<void> {
+export async function writeWhole(
+  entry: Entry,
+  content: string | Uint8Array,
+  { mode, check }: WriteOptions = {},
+): Promise<void> {
   const kept = mode ?? (await modeOf(entry));
   const name = basename(entry.at).slice(0, 100);
   const draft = join(dirname(entry.at), `.${name}.${crypto.randomUUID()}.draft`);
@@ -23,6 +33,7 @@ export async function writeWhole(entry: Entry, content: string | Uint8Array, mod
     } finally {
       await file.close();
     }
+    await check?.();
     await rename(draft, entry.at);
   } catch (thrown) {
     await unlink(draft);

@@ -7,6 +7,7 @@ import { lstat, unlink } from 'node:fs/promises';
 import { Fault } from '@parlance/protocol';
 import { type Entry, openForReading, resolveForChange, resolvePath } from '../confined-path.ts';
 import { type Bounds, confine, errorCode, exists } from '../paths.ts';
+import { contentOf, mustBeSeen, type Seen, type Subject } from '../seen.ts';
 import { modeOf, writeWhole } from '../write.ts';
 import { type Change, pathsOf } from './parse.ts';
 import { rewrite } from './rewrite.ts';
@@ -27,7 +28,22 @@ export type PatchOptions = {
   readonly approved: boolean;
   /** whether an existing file, as named in the patch, may be replaced */
   readonly mayReplace: (path: string) => boolean;
+  /** the files that were there when the approval was requested */
+  readonly seen: Seen;
 };
+
+/** The files of a patch as they are before it. */
+export function subjectsOf(changes: readonly Change[]): Subject[] {
+  const subjects = new Map<string, Subject>();
+  const add = (path: string, isLost: boolean) => {
+    if (!subjects.has(path)) subjects.set(path, { path, isLost });
+  };
+  for (const change of changes) {
+    add(change.path, change.kind !== 'update');
+    if (change.kind === 'update' && change.moveTo !== undefined) add(change.moveTo, true);
+  }
+  return [...subjects.values()];
+}
 
 /** Throws a `Fault`, with nothing changed, if a path is out of bounds. */
 export async function applyPatch(changes: readonly Change[], options: PatchOptions): Promise<PatchResult> {
@@ -35,11 +51,23 @@ export async function applyPatch(changes: readonly Change[], options: PatchOptio
   const done: string[] = [];
   const made = new Set<string>();
   const mayReplace = (path: string) => made.has(path) || options.mayReplace(path);
+  const { bounds, seen } = options;
+  // All of them first, so that the patch is not applied in part; then each one again when it is written.
+  for (const subject of subjectsOf(changes)) {
+    const { path } = await confine(bounds, subject.path, options.base);
+    try {
+      await mustBeSeen(seen, subject, { entry: { path, at: path }, bounds });
+    } catch (thrown) {
+      return { done, failure: reasonOf(thrown) };
+    }
+  }
+  const check = (path: string, entry: Entry, isLost: boolean) =>
+    mustBeSeen(made.has(path) ? null : seen, { path, isLost }, { entry, bounds });
   for (const change of changes) {
     if (options.signal.aborted) return { done, failure: 'it was aborted' };
     try {
-      done.push(await applyChange(change, { ...options, mayReplace }));
-      made.add(targetOf(change));
+      done.push(await applyChange(change, { ...options, mayReplace, check }));
+      made.add(change.path).add(targetOf(change));
     } catch (thrown) {
       return { done, failure: `${change.path}: ${reasonOf(thrown)}` };
     }
@@ -81,33 +109,51 @@ export async function replacedBy(
 const targetOf = (change: Change): string =>
   change.kind === 'update' ? (change.moveTo ?? change.path) : change.path;
 
-async function applyChange(change: Change, options: PatchOptions): Promise<string> {
-  const { bounds, base, approved } = options;
+type ChangeOptions = PatchOptions & {
+  readonly check: (path: string, entry: Entry, isLost: boolean) => Promise<void>;
+};
+
+async function applyChange(change: Change, options: ChangeOptions): Promise<string> {
+  const { bounds, base, approved, check } = options;
   const to = { base, approved };
   switch (change.kind) {
     case 'add': {
       await using entry = await resolveForChange(bounds, change.path, { ...to, make: true });
       const replaced = await replaces(change.path, entry, options);
-      await writeWhole(entry, change.lines.map((line) => `${line}\n`).join(''));
+      await writeWhole(entry, change.lines.map((line) => `${line}\n`).join(''), {
+        check: () => check(change.path, entry, true),
+      });
       return replaced ? `A ${change.path} (replaced)` : `A ${change.path}`;
     }
     case 'delete': {
       await using file = await resolveForChange(bounds, change.path, to);
       await mustBeFile(file);
+      await check(change.path, file, true);
       await remove(change.path, options);
       return `D ${change.path}`;
     }
     case 'update': {
       await using entry = await resolveForChange(bounds, change.path, to);
+      await check(change.path, entry, false);
+      const before = await contentOf(entry.at);
       const content = rewrite(await readText(bounds, entry), change.hunks);
       if (change.moveTo === undefined) {
-        await writeWhole(entry, content);
+        await writeWhole(entry, content, {
+          check: async () => {
+            if ((await contentOf(entry.at)) !== before)
+              throw new Fault('tool_failed', 'it has changed in the meantime. Read it again');
+          },
+        });
         return `M ${change.path}`;
       }
       await using target = await resolveForChange(bounds, change.moveTo, { ...to, make: true });
       const moved = target.path !== entry.path;
       const replaced = moved && (await replaces(change.moveTo, target, options));
-      await writeWhole(target, content, await modeOf(entry));
+      const { moveTo } = change;
+      await writeWhole(target, content, {
+        mode: await modeOf(entry),
+        ...(moved ? { check: () => check(moveTo, target, true) } : {}),
+      });
       if (moved) await remove(change.path, options);
       return `M ${change.moveTo} (was ${change.path}${replaced ? ', replaced' : ''})`;
     }

@@ -163,6 +163,7 @@ test('the approval shows the patch', async () => {
     patch: text,
     description: 'A patch that adds a, deletes b.',
     grant: 'apply_patch',
+    seen: [expect.any(String), expect.any(String)],
   });
 });
 
@@ -209,7 +210,7 @@ test('an approved patch does not replace a file that appeared after the approval
   const asked = { type: 'approval.requested', call: 'call', ask: await approve(place, text) } as never;
   await place.write('a', 'precious\n');
   const result = await use(tool, { patch: text }, contextIn(place.root, { eventsSinceIdle: [asked] }));
-  expect(result.data?.output).toContain('a exists now');
+  expect(result.data?.output).toContain('a has changed since the approval was requested');
   expect(await place.read('a')).toBe('precious\n');
 });
 

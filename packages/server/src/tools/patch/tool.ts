@@ -14,7 +14,8 @@ import { seconds } from '../duration.ts';
 import { changesGitFolder } from '../git-folder.ts';
 import type { Guard } from '../guard.ts';
 import { type Bounds, type ConfinedPath, confine, inFolder } from '../paths.ts';
-import { applyPatch, fits, replacedBy } from './apply.ts';
+import { askOf, fingerprintsOf, seenBy } from '../seen.ts';
+import { applyPatch, fits, replacedBy, subjectsOf } from './apply.ts';
 import { type Change, contextReading, parsePatch, pathsOf } from './parse.ts';
 import { previewOf } from './preview.ts';
 
@@ -75,6 +76,7 @@ export async function askToPatch(patch: string, bounds: Bounds, base: string): P
   const shown = {
     command,
     patch,
+    seen: await fingerprintsOf(subjectsOf(changes), bounds, base),
     ...(replaces.length === 0 ? {} : { replaces }),
     ...(files.length === 0 ? {} : { files }),
   };
@@ -102,7 +104,10 @@ export async function runPatch(
   const { signal } = context;
   const approved = context.permission === 'approved';
   const mayReplace = replaceable(ask);
-  const { done, failure } = await applyPatch(changes, { bounds, base, signal, approved, mayReplace });
+  const { done, failure } = await applyPatch(changes, {
+    ...{ bounds, base, signal, approved, mayReplace },
+    seen: seenBy(context),
+  });
   const output =
     failure === undefined
       ? `Applied:\n${done.join('\n')}`
@@ -119,14 +124,6 @@ export async function runPatch(
     },
     failed,
   };
-}
-
-/** The approval request of the call; undefined if it needs none. */
-function askOf({ eventsSinceIdle, call }: Pick<ToolContext, 'eventsSinceIdle' | 'call'>): Ask | undefined {
-  const requested = eventsSinceIdle.findLast(
-    (event) => event.type === 'approval.requested' && event.call === call,
-  );
-  return requested?.type === 'approval.requested' ? requested.ask : undefined;
 }
 
 /** An approved call may replace only files shown in its approval; a call without approval may replace any. */
