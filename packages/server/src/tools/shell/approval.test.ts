@@ -204,6 +204,7 @@ test.each([
     patch: PATCH,
     description: 'A patch that adds a.txt.',
     grant: 'apply_patch',
+    seen: [expect.any(String)],
   };
   expect(await approve({ command }, place.root)).toEqual(expected);
 });
