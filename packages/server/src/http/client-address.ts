@@ -22,15 +22,19 @@ export function clientAddress(headers: Headers, peer: string | undefined, proxie
 
 /** An IPv6 client usually controls a whole /64 network, so addresses are grouped by it. */
 function network(address: string): string {
-  const mapped = address.match(/^::ffff:(\d+\.\d+\.\d+\.\d+)$/i)?.[1];
-  if (mapped !== undefined || !isIPv6(address)) return mapped ?? address;
-  const [head = '', tail] = address.toLowerCase().replace(/%.*/, '').split('::');
-  const groups = head.split(':').filter((group) => group !== '');
-  const after = tail?.split(':').filter((group) => group !== '') ?? [];
-  const zeros = Array.from({ length: Math.max(0, 8 - groups.length - after.length) }, () => '0');
-  const all = tail === undefined ? groups : [...groups, ...zeros, ...after];
-  return `${all
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  if (!isIPv6(address)) return address;
+  // In one spelling, whatever the proxy wrote: compressed, lower case, without dots.
+  const [head = [], tail] = new URL(`http://[${address.replace(/%.*/, '')}]`).hostname
+    .slice(1, -1)
+    .split('::')
+    .map((part) => part.split(':').filter((group) => group !== ''));
+  const groups =
+    tail === undefined ? head : [...head, ...Array(8 - head.length - tail.length).fill('0'), ...tail];
+  const isMapped = groups.slice(0, 6).join(':') === '0:0:0:0:0:ffff';
+  if (!isMapped) return `${groups.slice(0, 4).join(':')}::/64`;
+  const bytes = groups.slice(6).flatMap((group) => {
+    const number = Number.parseInt(group, 16);
+    return [number >> 8, number & 255];
+  });
+  return bytes.join('.');
 }
