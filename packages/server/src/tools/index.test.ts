@@ -84,6 +84,7 @@ describe('save_file', () => {
       kind: 'edit',
       command: ['save_file', 'a.txt', 'x'],
       description: 'Creates the file a.txt (1 bytes).',
+      seen: [expect.any(String)],
       grant: 'save_file',
     });
     await place.write('a.txt', 'before');
