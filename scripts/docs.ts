@@ -10,8 +10,6 @@ import { metricRows } from '../packages/server/src/telemetry/metric-list.ts';
 import { documents, linkProblems } from './links.ts';
 import { eventReference } from './reference/events.ts';
 
-const served = await documentsOf(DIALECTS);
-
 /** Replaces the generated table between two comments; the surrounding text is written by hand. */
 const between = (text: string, table: string): string =>
   text.replace(/(<!-- made by scripts\/docs\.ts -->\n)[\s\S]*?(?=\n<!-- until here -->)/, `$1${table}`);
@@ -55,8 +53,6 @@ therefore used only if it is missing, empty, or known to be yours. Otherwise the
 ${settingsMarkdown().trim()}
 `,
   'docs/guides/limits.md': (text) => between(text, limitsMarkdown()),
-  'docs/asyncapi.json': () => served.asyncApi,
-  'docs/openapi.json': () => served.openApi,
   'docs/guides/operations.md': () =>
     withTable('docs/guides/operations.md', 'metrics', [
       '| name | type | label | counts |',
@@ -115,6 +111,12 @@ for (const [path, make] of Object.entries(MADE)) {
     console.error(`${path} is not up to date: run \`npm run docs\``);
     process.exitCode = 1;
   }
+}
+if (!check) {
+  // Not in git: every server serves them.
+  const { openApi, asyncApi } = await documentsOf(DIALECTS);
+  await Bun.write(join(import.meta.dir, '../docs/openapi.json'), openApi);
+  await Bun.write(join(import.meta.dir, '../docs/asyncapi.json'), asyncApi);
 }
 for (const problem of check ? documents().flatMap((path) => linkProblems(path)) : []) {
   console.error(problem);

@@ -86,7 +86,6 @@ export type TagCount = { readonly tag: string; readonly sessions: number };
 
 export type SessionPage = { readonly sessions: SessionRecord[]; readonly next: string | null };
 
-// biome-ignore lint/complexity/useMaxParams: most callers append without `as`, and have no options to name
 export type Append = (
   expected: number,
   events: readonly DurableEvent[],
