@@ -5,6 +5,7 @@ import {
   EVENTS,
   type EventType,
   isDurable,
+  isTurnEvent,
   parseDurableEvent,
 } from './events.ts';
 
@@ -60,4 +61,12 @@ test('a seq makes an event durable', () => {
   expect(isDurable(text as DurableEvent)).toBe(true);
   const { seq: _seq, ...delta } = { ...text, type: 'text.delta' };
   expect(isDurable(delta as EphemeralEvent)).toBe(false);
+});
+
+test('every event of a turn is a turn event', () => {
+  const turnEvents = (Object.keys(EVENTS) as EventType[]).filter((type) => isTurnEvent({ type }));
+  for (const [type, { body }] of Object.entries(EVENTS))
+    if ('turn' in body.shape) expect(turnEvents).toContain(type as EventType);
+  expect(turnEvents).toContain('input.accepted');
+  expect(turnEvents.filter((type) => /^(session|history|grant|context)\./.test(type))).toEqual([]);
 });

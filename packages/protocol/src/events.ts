@@ -21,17 +21,26 @@ import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
 import { ANSWER_TERMS, TURN_TERMS } from './turn-options.ts';
 
-const durable = <Shape extends z.ZodRawShape>(shape: Shape) => ({
+/**
+ * `turn`: messages, and what an agent does in answer to them. `session`: the session as a whole – its settings,
+ * title, tags, and what stays in its context. A projection handles the session events that its protocol shows and
+ * is exhaustive over turn events, so that new data of a session needs no change in any of them.
+ */
+type Category = 'turn' | 'session';
+
+const durable = <C extends Category, Shape extends z.ZodRawShape>(category: C, shape: Shape) => ({
   durable: true as const,
+  category,
   body: z.object(shape),
 });
-const ephemeral = <Shape extends z.ZodRawShape>(shape: Shape) => ({
+const ephemeral = <C extends Category, Shape extends z.ZodRawShape>(category: C, shape: Shape) => ({
   durable: false as const,
+  category,
   body: z.object(shape),
 });
 
 export const EVENTS = {
-  'session.created': durable({
+  'session.created': durable('session', {
     dialect: z.string(),
     /** false if the client gave no name and cannot reopen the session */
     named: z.boolean(),
@@ -46,47 +55,47 @@ export const EVENTS = {
    * Part of an imported conversation: a user message, if it starts with one, and the items that follow it. It
    * took place before the session was created.
    */
-  'history.imported': durable({
+  'history.imported': durable('session', {
     /** id of the user message */
     input: InputId.optional(),
     items: z.array(HistoryItem).min(1),
     dialect: z.string(),
   }),
   /** The conversation so far leaves the context. The events stay. */
-  'session.cleared': durable({ by: z.string() }),
+  'session.cleared': durable('session', { by: z.string() }),
 
   /** An input is replaced: it and later events leave the context. The events stay. */
-  'session.rewound': durable({
+  'session.rewound': durable('session', {
     input: InputId,
     /** seq of the event that accepted that input */
     from: z.number(),
     by: z.string(),
   }),
   /** Settings of the session; null: the server's default. */
-  'session.configured': durable({
+  'session.configured': durable('session', {
     model: z.string().nullable().optional(),
     approval: ApprovalMode.nullable().optional(),
     agent: AgentRef.optional(),
     by: z.string(),
   }),
 
-  'session.renamed': durable({
+  'session.renamed': durable('session', {
     title: z.string(),
     by: z.string(),
     /** generated, not chosen by a user */
     automatic: z.boolean().optional(),
   }),
   /** Archived sessions can be read, but are not listed by default. */
-  'session.archived': durable({ by: z.string() }),
-  'session.unarchived': durable({ by: z.string() }),
+  'session.archived': durable('session', { by: z.string() }),
+  'session.unarchived': durable('session', { by: z.string() }),
   /** Pinned sessions come first in the console. */
-  'session.pinned': durable({ pinned: z.boolean(), by: z.string() }),
+  'session.pinned': durable('session', { pinned: z.boolean(), by: z.string() }),
   /** Replaces the tags of the session. */
-  'session.tagged': durable({ tags: z.array(z.string()), by: z.string() }),
+  'session.tagged': durable('session', { tags: z.array(z.string()), by: z.string() }),
   /** Labels that a client sets to look up a session. */
-  'session.labelled': durable({ labels: z.record(z.string(), z.string()) }),
+  'session.labelled': durable('session', { labels: z.record(z.string(), z.string()) }),
 
-  'input.accepted': durable({
+  'input.accepted': durable('turn', {
     input: InputId,
     parts: z.array(Part),
     dialect: z.string(),
@@ -104,12 +113,12 @@ export const EVENTS = {
     ...TURN_TERMS,
   }),
   /** A queued input was cancelled: its turn will not start. */
-  'input.cancelled': durable({ input: InputId, turn: TurnId, by: z.string() }),
+  'input.cancelled': durable('turn', { input: InputId, turn: TurnId, by: z.string() }),
 
-  'turn.started': durable({ turn: TurnId, input: InputId, agent: AgentRef }),
+  'turn.started': durable('turn', { turn: TurnId, input: InputId, agent: AgentRef }),
   /** The process died during the turn, or the store was unavailable; the unfinished step is repeated. */
-  'turn.resumed': durable({ turn: TurnId }),
-  'turn.ended': durable({
+  'turn.resumed': durable('turn', { turn: TurnId }),
+  'turn.ended': durable('turn', {
     turn: TurnId,
     usage: Usage,
     durationMs: z.number(),
@@ -117,22 +126,22 @@ export const EVENTS = {
     /** the limit of model calls that the turn reached before the model was done; the next message continues */
     paused: z.literal('max_steps').optional(),
   }),
-  'turn.failed': durable({
+  'turn.failed': durable('turn', {
     turn: TurnId,
     fault: FaultData,
     durationMs: z.number(),
     context: ContextUse.optional(),
   }),
-  'turn.cancelled': durable({
+  'turn.cancelled': durable('turn', {
     turn: TurnId,
     reason: z.enum(['cancelled', 'superseded', 'denied']),
     context: ContextUse.optional(),
   }),
 
-  'agent.changed': durable({ turn: TurnId, from: AgentRef, to: AgentRef, reason: z.string() }),
+  'agent.changed': durable('turn', { turn: TurnId, from: AgentRef, to: AgentRef, reason: z.string() }),
 
   /** `interrupted`: the turn was cancelled during the block; the text is the part streamed until then. */
-  'reasoning.ended': durable({
+  'reasoning.ended': durable('turn', {
     turn: TurnId,
     block: BlockId,
     text: z.string(),
@@ -140,7 +149,7 @@ export const EVENTS = {
     interrupted: z.boolean().optional(),
     sealed: Sealed.optional(),
   }),
-  'text.ended': durable({
+  'text.ended': durable('turn', {
     turn: TurnId,
     block: BlockId,
     text: z.string(),
@@ -150,7 +159,7 @@ export const EVENTS = {
    * The model's answer was interrupted or did not start, and is requested again: output of the step so far is
    * discarded.
    */
-  'step.restarted': durable({
+  'step.restarted': durable('turn', {
     turn: TurnId,
     attempt: z.number(),
     delayMs: z.number(),
@@ -161,7 +170,7 @@ export const EVENTS = {
     shown: z.boolean().optional(),
   }),
   /** One answer of the model is complete; its blocks and calls are the events before this one. */
-  'step.ended': durable({
+  'step.ended': durable('turn', {
     turn: TurnId,
     usage: Usage,
     stop: z.enum(['done', 'calls', 'length', 'refused']),
@@ -171,7 +180,7 @@ export const EVENTS = {
     estimate: z.number().optional(),
   }),
 
-  'call.requested': durable({
+  'call.requested': durable('turn', {
     turn: TurnId,
     call: CallId,
     tool: z.string(),
@@ -180,7 +189,7 @@ export const EVENTS = {
     malformed: z.string().optional(),
     sealed: Sealed.optional(),
   }),
-  'approval.requested': durable({
+  'approval.requested': durable('turn', {
     turn: TurnId,
     call: CallId,
     approval: ApprovalId,
@@ -188,8 +197,8 @@ export const EVENTS = {
     /** hash of the request shown to the user; an answer may cite it */
     hash: z.string(),
   }),
-  'approval.explained': durable({ turn: TurnId, approval: ApprovalId, text: z.string() }),
-  'approval.answered': durable({
+  'approval.explained': durable('turn', { turn: TurnId, approval: ApprovalId, text: z.string() }),
+  'approval.answered': durable('turn', {
     turn: TurnId,
     call: CallId,
     approval: ApprovalId,
@@ -204,20 +213,20 @@ export const EVENTS = {
     ...ANSWER_TERMS,
   }),
   /** Stored before the side effect. */
-  'tool.started': durable({
+  'tool.started': durable('turn', {
     turn: TurnId,
     call: CallId,
     /** identifies the definition that another program gave for the tool (MCP) when the call was started */
     definition: z.string().optional(),
   }),
   /** A client that may be disconnected executes the call: the session waits for its result. */
-  'call.deferred': durable({
+  'call.deferred': durable('turn', {
     turn: TurnId,
     call: CallId,
     /** the call also shows something to the user, such as the progress of a plan */
     notice: z.boolean().optional(),
   }),
-  'tool.ended': durable({
+  'tool.ended': durable('turn', {
     turn: TurnId,
     call: CallId,
     outcome: Outcome,
@@ -240,9 +249,9 @@ export const EVENTS = {
     system: SystemText.optional(),
   }),
   /** A standing grant was revoked. */
-  'grant.revoked': durable({ grant: z.string(), by: z.string() }),
+  'grant.revoked': durable('session', { grant: z.string(), by: z.string() }),
 
-  'context.compacted': durable({
+  'context.compacted': durable('session', {
     summary: z.string(),
     oldTokens: z.number(),
     newTokens: z.number(),
@@ -256,15 +265,15 @@ export const EVENTS = {
   }),
 
   /** The session and all its events are deleted; a new one of the same name starts at seq 1. */
-  'session.erased': ephemeral({ by: z.string() }),
-  'reasoning.delta': ephemeral({ turn: TurnId, block: BlockId, text: z.string() }),
-  'text.delta': ephemeral({ turn: TurnId, block: BlockId, text: z.string() }),
+  'session.erased': ephemeral('session', { by: z.string() }),
+  'reasoning.delta': ephemeral('turn', { turn: TurnId, block: BlockId, text: z.string() }),
+  'text.delta': ephemeral('turn', { turn: TurnId, block: BlockId, text: z.string() }),
   /**
    * A part of the arguments of a call, as JSON, while the model writes them. `call.requested` follows with
    * the complete arguments; without it (`step.restarted`, a refusal, the end of the turn) they are discarded.
    * Providers that do not stream arguments send none.
    */
-  'call.arguments.delta': ephemeral({
+  'call.arguments.delta': ephemeral('turn', {
     turn: TurnId,
     call: CallId,
     tool: z.string(),
@@ -273,7 +282,7 @@ export const EVENTS = {
     text: z.string(),
   }),
   /** Progress of a call that runs in a client. */
-  'call.progress': ephemeral({
+  'call.progress': ephemeral('turn', {
     call: CallId,
     execution: z.string(),
     status: z.enum(['queued', 'executing', 'completed', 'failed', 'timeout']),
@@ -286,6 +295,7 @@ type Events = typeof EVENTS;
 export type EventType = keyof Events;
 export type DurableEventType = { [T in EventType]: Events[T]['durable'] extends true ? T : never }[EventType];
 export type EphemeralEventType = Exclude<EventType, DurableEventType>;
+type TurnEventType = { [T in EventType]: Events[T]['category'] extends 'turn' ? T : never }[EventType];
 
 type BodyOf<T extends EventType> = { type: T } & z.infer<Events[T]['body']>;
 /** `id` and `at` (milliseconds) are set once, when the event is created; projections use them. */
@@ -303,6 +313,11 @@ export type EphemeralEvent<T extends EphemeralEventType = EphemeralEventType> = 
   [K in T]: BodyOf<K> & Envelope;
 }[T];
 export type SessionEvent = DurableEvent | EphemeralEvent;
+
+/** See `Category`. The rest of the events are about the session as a whole. */
+export const isTurnEvent = <E extends { readonly type: EventType }>(
+  event: E,
+): event is Extract<E, { readonly type: TurnEventType }> => EVENTS[event.type].category === 'turn';
 
 export const isDurable = (event: SessionEvent): event is DurableEvent => 'seq' in event;
 

@@ -2,6 +2,7 @@
 import {
   type DurableEvent,
   type EphemeralEvent,
+  isTurnEvent,
   type SessionEvent,
   textOf,
   wasStopped,
@@ -74,6 +75,8 @@ export const presentTask = (task: TaskProgress, open: SessionSnapshot['open']) =
   taskObject(task, open?.kind === 'text' && open.turn === task.id ? open.text : '');
 
 export function step(state: State, event: SessionEvent): StepResult<State, StreamResponse> {
+  if (event.type === 'session.erased') return erased(state, event);
+  if (!isTurnEvent(event)) return [state, NONE];
   switch (event.type) {
     case 'text.delta':
       return delta(state, event);
@@ -98,26 +101,11 @@ export function step(state: State, event: SessionEvent): StepResult<State, Strea
     case 'approval.answered':
     case 'tool.ended':
       return changed(state, event.turn, (task) => stepTask(task, event));
-    case 'session.erased':
-      return erased(state, event);
-    case 'session.created':
-    case 'history.imported':
-    case 'session.cleared':
-    case 'session.rewound':
-    case 'session.configured':
-    case 'session.renamed':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
     case 'agent.changed':
     case 'reasoning.ended':
     case 'approval.explained':
     case 'tool.started':
     case 'call.deferred':
-    case 'grant.revoked':
-    case 'context.compacted':
     case 'reasoning.delta':
     case 'call.arguments.delta':
     case 'call.progress':

@@ -1,5 +1,5 @@
 /** Out: converts the events of a session to notifications and requests. */
-import { type ConnectionId, isDurable, type SessionEvent } from '@parlance/protocol';
+import { type ConnectionId, isDurable, isTurnEvent, type SessionEvent } from '@parlance/protocol';
 import { type SessionSnapshot, titleOf } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { type Calls, finalAnswer, NO_CALLS, resultData, trackCalls } from '../shared/calls.ts';
@@ -67,6 +67,22 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
   const seq = isDurable(event) ? event.seq : undefined;
   const say = (...updates: Update[]): Frame<Body>[] =>
     updates.map((update) => ({ body: updateBody(state.session, update, seq) }));
+  if (!isTurnEvent(event)) {
+    switch (event.type) {
+      case 'session.renamed':
+        return [{ ...state, titled: true }, say(titleUpdate(event.title, event.at))];
+      case 'session.cleared':
+        return [{ ...state, titled: false }, NONE];
+      case 'history.imported':
+        return [state, say(...historyUpdates(event))];
+      case 'session.configured': {
+        const mode = event.approval;
+        return [state, mode ? say({ sessionUpdate: 'current_mode_update', currentModeId: mode }) : NONE];
+      }
+      default:
+        return [state, NONE];
+    }
+  }
   switch (event.type) {
     case 'text.delta':
     case 'reasoning.delta': {
@@ -85,12 +101,6 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
       if (title === '') return [state, NONE];
       return [{ ...state, titled: true }, say(titleUpdate(title, event.at))];
     }
-    case 'session.renamed':
-      return [{ ...state, titled: true }, say(titleUpdate(event.title, event.at))];
-    case 'session.cleared':
-      return [{ ...state, titled: false }, NONE];
-    case 'history.imported':
-      return [state, say(...historyUpdates(event))];
     case 'turn.started': {
       const input = before.inputs[event.input];
       const words = input ? say(...userMessage(input.parts, event.input)) : [];
@@ -153,10 +163,6 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
         ),
       ];
     }
-    case 'session.configured': {
-      const mode = event.approval;
-      return [state, mode ? say({ sessionUpdate: 'current_mode_update', currentModeId: mode }) : NONE];
-    }
     case 'turn.ended':
     case 'turn.cancelled':
       return [{ ...state, ...IDLE }, say(...usage(event.context))];
@@ -165,22 +171,12 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
       const used = say(...usage(event.context));
       return [{ ...state, ...IDLE }, failed ? [exceptFor(failed, state.via), ...used] : used];
     }
-    case 'session.created':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
-    case 'session.rewound':
     case 'input.cancelled':
     case 'approval.answered':
     case 'step.ended':
     case 'call.deferred':
-    case 'grant.revoked':
-    case 'context.compacted':
     case 'call.arguments.delta':
     case 'call.progress':
-    case 'session.erased':
       return [state, NONE];
   }
 }

@@ -1,5 +1,5 @@
 /** Out: converts the events of a session to frames. */
-import type { SessionEvent } from '@parlance/protocol';
+import { isTurnEvent, type SessionEvent } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { type Calls, finalAnswer, firstSeen, NO_CALLS, trackCalls } from '../shared/calls.ts';
 import { nthId } from '../shared/ids.ts';
@@ -89,6 +89,22 @@ function project(
   const same = calls === before.calls && inputs === before.inputs && approvals === before.approvals;
   const state = same ? before : { ...before, calls, inputs, approvals };
   const { id } = event;
+  if (!isTurnEvent(event)) {
+    switch (event.type) {
+      case 'session.erased':
+        return [start(), say(...items(id, [systemItem(nthId(id, 1), 'The conversation was deleted.')]))];
+      case 'session.cleared':
+        return [state, say(...items(id, [systemItem(nthId(id, 1), 'The conversation was cleared.')]))];
+      case 'session.rewound': {
+        const text = 'An earlier message was replaced: the conversation goes on from before it.';
+        return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
+      }
+      case 'context.compacted':
+        return [state, say({ id, type: 'context_compacted', payload: contextCompacted(event) })];
+      default:
+        return [state, NONE];
+    }
+  }
   switch (event.type) {
     case 'turn.started': {
       const input = before.inputs[event.input];
@@ -155,14 +171,6 @@ function project(
       const text = `${event.from.name} hands over to ${event.to.name}: ${event.reason}`;
       return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
     }
-    case 'session.erased':
-      return [start(), say(...items(id, [systemItem(nthId(id, 1), 'The conversation was deleted.')]))];
-    case 'session.cleared':
-      return [state, say(...items(id, [systemItem(nthId(id, 1), 'The conversation was cleared.')]))];
-    case 'session.rewound': {
-      const text = 'An earlier message was replaced: the conversation goes on from before it.';
-      return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
-    }
     case 'turn.ended':
       return [state, say(...finished(event), ...use(nthId(id, 2), event))];
     case 'turn.cancelled': {
@@ -180,19 +188,7 @@ function project(
       };
       return [state, say(...warning, error, loading(nthId(id, 2), false), ...use(nthId(id, 4), event))];
     }
-    case 'context.compacted':
-      return [state, say({ id, type: 'context_compacted', payload: contextCompacted(event) })];
-    case 'session.created':
-    case 'history.imported':
-    case 'session.renamed':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
-    case 'session.configured':
     case 'call.deferred':
-    case 'grant.revoked':
     case 'input.accepted':
     case 'input.cancelled':
     case 'call.requested':

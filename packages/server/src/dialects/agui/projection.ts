@@ -4,7 +4,14 @@
  * the message `<turn>-<number of the answer>`, a reasoning block has its own id, and a result has that of its
  * event.
  */
-import type { DurableEvent, FaultData, SessionEvent, TurnId, Usage } from '@parlance/protocol';
+import {
+  type DurableEvent,
+  type FaultData,
+  isTurnEvent,
+  type SessionEvent,
+  type TurnId,
+  type Usage,
+} from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { finalAnswer } from '../shared/calls.ts';
 import { NONE, type Projection, type StepResult } from '../shared/projection.ts';
@@ -142,6 +149,7 @@ function attach(state: State, now: SessionSnapshot): Piece[] {
 }
 
 function step(state: State, event: SessionEvent): StepResult<State, Piece> {
+  if (!isTurnEvent(event)) return [state, NONE];
   switch (event.type) {
     case 'turn.started':
       return [
@@ -199,23 +207,9 @@ function step(state: State, event: SessionEvent): StepResult<State, Piece> {
       return end(state, { turn: event.turn, kind: 'failed', fault: event.fault });
     case 'turn.cancelled':
       return end(state, { turn: event.turn, kind: 'cancelled' });
-    case 'session.created':
-    case 'history.imported':
-    case 'session.cleared':
-    case 'session.rewound':
-    case 'session.configured':
-    case 'session.renamed':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
-    case 'session.erased':
     case 'input.accepted':
     case 'agent.changed':
     case 'approval.explained':
-    case 'grant.revoked':
-    case 'context.compacted':
     case 'call.progress':
       return [state, NONE];
   }

@@ -5,6 +5,7 @@
 import {
   type DurableEvent,
   type EphemeralEvent,
+  isTurnEvent,
   type Json,
   type PromptPart,
   type SessionEvent,
@@ -37,6 +38,7 @@ const FINISH = {
 } as const satisfies Record<string, FinishReason>;
 
 export function step(state: State, event: SessionEvent): StepResult<State, Body> {
+  if (!isTurnEvent(event)) return [state, NONE];
   switch (event.type) {
     case 'input.accepted': {
       // Callers in other protocols run their own tools: for the page these are like tools of the server.
@@ -94,22 +96,8 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
       return ended(state, event.turn, [{ type: 'error', errorText: event.fault.message }]);
     case 'turn.cancelled':
       return ended(state, event.turn, [{ type: 'abort' }]);
-    case 'session.created':
-    case 'history.imported':
-    case 'session.cleared':
-    case 'session.rewound':
-    case 'session.configured':
-    case 'session.renamed':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
-    case 'session.erased':
     case 'agent.changed':
     case 'approval.explained':
-    case 'grant.revoked':
-    case 'context.compacted':
     case 'call.progress':
       return [state, NONE];
   }

@@ -1,5 +1,5 @@
 /** Out: converts the events of a session to frames. */
-import { type Ask, type DurableEvent, type SessionEvent, textOf } from '@parlance/protocol';
+import { type Ask, type DurableEvent, isTurnEvent, type SessionEvent, textOf } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { elsewhereText, questionText, waitingText } from '../shared/approval-text.ts';
 import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../shared/calls.ts';
@@ -47,9 +47,10 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
     shown
       ? question(shown.ask).map(([body, otherwise]) => ({ body: named(body), otherwise: named(otherwise) }))
       : [];
+  if (event.type === 'session.created')
+    return [{ ...state, session_id: event.named ? event.session : undefined }, NONE];
+  if (!isTurnEvent(event)) return [state, NONE];
   switch (event.type) {
-    case 'session.created':
-      return [{ ...state, session_id: event.named ? event.session : undefined }, NONE];
     case 'turn.started': {
       const input = before.inputs[event.input];
       return [state, input ? say({ type: 'user_message', message: textOf(input.parts) }) : NONE];
@@ -100,26 +101,13 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
     case 'turn.cancelled':
       return [{ ...state, ...IDLE }, say(error(CANCELLED[event.reason]))];
     case 'input.accepted':
-    case 'history.imported':
-    case 'session.cleared':
     case 'step.ended':
-    case 'session.renamed':
     case 'input.cancelled':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
-    case 'session.rewound':
-    case 'session.configured':
     case 'call.deferred':
-    case 'grant.revoked':
-    case 'context.compacted':
     case 'text.delta':
     case 'reasoning.delta':
     case 'call.arguments.delta':
     case 'call.progress':
-    case 'session.erased':
       return [state, NONE];
   }
 }

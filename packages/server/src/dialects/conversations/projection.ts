@@ -1,5 +1,5 @@
 /** Out: converts the events of a session to frames. `dialect.ts` lists what is not sent. */
-import { type DurableEvent, type SessionEvent, textOf, wasStopped } from '@parlance/protocol';
+import { type DurableEvent, isTurnEvent, type SessionEvent, textOf, wasStopped } from '@parlance/protocol';
 import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { finalAnswer, trackCalls } from '../shared/calls.ts';
@@ -46,6 +46,7 @@ export const startOf = ({ ref, agent }: SessionRecord): State =>
 export function step(before: State, event: SessionEvent): StepResult<State, Body> {
   const calls = trackCalls(before.calls, event);
   const state = calls === before.calls ? before : { ...before, calls };
+  if (!isTurnEvent(event)) return [state, NONE];
   switch (event.type) {
     case 'input.accepted':
       if (!event.call) return [state, NONE];
@@ -100,27 +101,13 @@ export function step(before: State, event: SessionEvent): StepResult<State, Body
       const cancelled = () => failure(event, 'cancelled', 'Stream cancelled');
       return [{ ...state, ...IDLE }, event.reason === 'denied' ? answered(state, event) : cancelled()];
     }
-    case 'session.created':
     case 'input.cancelled':
-    case 'history.imported':
-    case 'session.cleared':
     case 'call.requested':
     case 'tool.started':
-    case 'session.renamed':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
-    case 'session.rewound':
-    case 'session.configured':
     case 'call.deferred':
-    case 'grant.revoked':
-    case 'context.compacted':
     case 'reasoning.delta':
     case 'call.arguments.delta':
     case 'call.progress':
-    case 'session.erased':
       return [state, NONE];
   }
 }

@@ -3,7 +3,7 @@
  * session, in every dialect, so the number of a message is known without reading earlier events.
  */
 import { type PlanProgress, progressAfter, type ToolUse } from '@parlance/copilot';
-import { type CallId, type DurableEvent, textOf } from '@parlance/protocol';
+import { type CallId, type DurableEvent, isTurnEvent, textOf } from '@parlance/protocol';
 import { waitingText } from '../shared/approval-text.ts';
 import { nthId } from '../shared/ids.ts';
 import { actionMessage } from './action-message.ts';
@@ -70,6 +70,7 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
     sequenceNumber: next,
     timestamp: new Date(event.at).toISOString(),
   };
+  if (!isTurnEvent(event)) return null;
   switch (event.type) {
     case 'input.accepted':
       // An input without parts lets the model continue; there is no message to show.
@@ -125,18 +126,7 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
         metadata: { taskId: event.turn },
       };
     }
-    case 'session.created':
-    case 'history.imported':
-    case 'session.cleared':
-    case 'session.renamed':
     case 'input.cancelled':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
-    case 'session.rewound':
-    case 'session.configured':
     case 'turn.started':
     case 'turn.resumed':
     case 'turn.ended':
@@ -149,8 +139,6 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
     case 'call.requested':
     case 'approval.explained':
     case 'tool.started':
-    case 'grant.revoked':
-    case 'context.compacted':
       return null;
   }
 }

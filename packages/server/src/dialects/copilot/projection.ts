@@ -1,5 +1,12 @@
 /** Out: converts the events of a session to the frames of its channel. */
-import { type DurableEvent, isDurable, type SessionEvent, type TurnId, textOf } from '@parlance/protocol';
+import {
+  type DurableEvent,
+  isDurable,
+  isTurnEvent,
+  type SessionEvent,
+  type TurnId,
+  textOf,
+} from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
@@ -58,6 +65,7 @@ function failedAfter(failed: boolean, event: DurableEvent): boolean {
 /** For other devices of the same user: the plan and the state of the task. */
 function progress(event: DurableEvent, failed: boolean): Body[] {
   const sessionId = event.session;
+  if (!isTurnEvent(event)) return [];
   switch (event.type) {
     case 'call.requested':
       if (event.tool !== 'browser_plan') return [];
@@ -72,18 +80,7 @@ function progress(event: DurableEvent, failed: boolean): Body[] {
       return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'failed' }];
     case 'turn.cancelled':
       return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'interrupted' }];
-    case 'session.created':
-    case 'history.imported':
-    case 'session.cleared':
-    case 'session.renamed':
     case 'input.cancelled':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
-    case 'session.rewound':
-    case 'session.configured':
     case 'input.accepted':
     case 'turn.resumed':
     case 'agent.changed':
@@ -97,8 +94,6 @@ function progress(event: DurableEvent, failed: boolean): Body[] {
     case 'tool.started':
     case 'call.deferred':
     case 'tool.ended':
-    case 'grant.revoked':
-    case 'context.compacted':
       return [];
   }
 }

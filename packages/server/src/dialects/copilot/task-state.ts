@@ -1,6 +1,13 @@
 /** Folds the events of a turn into the state of a task. */
 import { type PlanProgress, progressAfter, type ToolUse } from '@parlance/copilot';
-import { type DurableEvent, isObject, type JsonObject, type TurnId, textOf } from '@parlance/protocol';
+import {
+  type DurableEvent,
+  isObject,
+  isTurnEvent,
+  type JsonObject,
+  type TurnId,
+  textOf,
+} from '@parlance/protocol';
 
 export type TaskState = {
   readonly taskId: TurnId;
@@ -41,6 +48,7 @@ export const startTask = (taskId: TurnId, query = '', createdAt = 0): TaskState 
 
 /** The task after an event of its turn. */
 export function stepTask(before: TaskState, event: DurableEvent): TaskState {
+  if (!isTurnEvent(event)) return before;
   switch (event.type) {
     case 'text.ended':
       return { ...before, text: event.text };
@@ -68,17 +76,6 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
       return { ...before, ended: 'failed', reason: event.fault.message };
     case 'turn.cancelled':
       return { ...before, ended: 'failed', reason: CANCELLED[event.reason] };
-    case 'session.created':
-    case 'history.imported':
-    case 'session.cleared':
-    case 'session.renamed':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
-    case 'session.rewound':
-    case 'session.configured':
     case 'input.accepted':
     case 'input.cancelled':
     case 'turn.started':
@@ -90,8 +87,6 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
     case 'approval.explained':
     case 'approval.answered':
     case 'tool.started':
-    case 'grant.revoked':
-    case 'context.compacted':
       return before;
   }
 }

@@ -1,5 +1,5 @@
 /** Out: converts the events of a session to frames. */
-import { type Ask, isDurable, type SessionEvent, textOf, wasStopped } from '@parlance/protocol';
+import { type Ask, isDurable, isTurnEvent, type SessionEvent, textOf, wasStopped } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import { questionText, waitingText } from '../shared/approval-text.ts';
 import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
@@ -66,6 +66,9 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
       sessionId,
     });
   const toolOf = (call: string): string => before.calls[call]?.tool ?? 'unknown';
+  if (event.type === 'session.erased' || event.type === 'session.cleared')
+    return [state, say({ type: 'conversation_cleared', sessionId, success: true })];
+  if (!isTurnEvent(event)) return [state, NONE];
   switch (event.type) {
     case 'turn.started':
       return [{ ...state, ...REST }, showStatus('thinking')];
@@ -124,28 +127,13 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
       return [{ ...state, ...REST }, fail(event.fault.message, event.fault.code)];
     case 'turn.cancelled':
       return [{ ...state, ...REST }, fail(CANCELLED[event.reason], event.reason)];
-    case 'session.erased':
-    case 'session.cleared':
-      return [state, say({ type: 'conversation_cleared', sessionId, success: true })];
     case 'call.progress':
       return [state, say(progressContent(event))];
-    case 'session.created':
-    case 'history.imported':
     case 'input.accepted':
     case 'step.ended':
-    case 'session.renamed':
     case 'input.cancelled':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
-    case 'session.rewound':
-    case 'session.configured':
     case 'call.deferred':
     case 'call.arguments.delta':
-    case 'grant.revoked':
-    case 'context.compacted':
       return [state, NONE];
   }
 }

@@ -2,7 +2,7 @@
  * Out: converts events to notifications about resources. Answers of the agent are results of tools, and not
  * sent to subscribers.
  */
-import type { SessionEvent } from '@parlance/protocol';
+import { isTurnEvent, type SessionEvent } from '@parlance/protocol';
 import { type Frame, NONE, type Projection } from '../shared/projection.ts';
 import { notificationMessage } from './json-rpc.ts';
 import { uriOf } from './resources.ts';
@@ -29,18 +29,24 @@ const updated = ({ session }: SessionEvent): Frame<ResourceNotification> => ({
 });
 
 function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
+  if (!isTurnEvent(event)) {
+    switch (event.type) {
+      case 'session.created':
+      case 'session.archived':
+      case 'session.unarchived':
+      case 'session.erased':
+      // The title is part of the list and of the text.
+      case 'session.renamed':
+        return [LIST, updated(event)];
+      case 'history.imported':
+      case 'session.cleared':
+      case 'session.rewound':
+        return [updated(event)];
+      default:
+        return NONE;
+    }
+  }
   switch (event.type) {
-    case 'session.created':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.erased':
-      return [LIST, updated(event)];
-    // The title is part of the list and of the text.
-    case 'session.renamed':
-      return [LIST, updated(event)];
-    case 'history.imported':
-    case 'session.cleared':
-    case 'session.rewound':
     case 'input.accepted':
     case 'input.cancelled':
     case 'turn.started':
@@ -54,10 +60,6 @@ function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
     case 'approval.answered':
     case 'tool.ended':
       return [updated(event)];
-    case 'session.configured':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
     case 'agent.changed':
     case 'reasoning.ended':
     case 'step.ended':
@@ -65,8 +67,6 @@ function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
     case 'approval.explained':
     case 'tool.started':
     case 'call.deferred':
-    case 'grant.revoked':
-    case 'context.compacted':
     case 'reasoning.delta':
     case 'text.delta':
     case 'call.arguments.delta':

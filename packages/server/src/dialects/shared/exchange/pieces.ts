@@ -1,13 +1,14 @@
 /** Out: the output of a turn, in pieces. Each endpoint converts the pieces to its own objects. */
-import type {
-  ApprovalId,
-  CallId,
-  DurableEvent,
-  FaultData,
-  JsonObject,
-  SessionEvent,
-  TurnId,
-  Usage,
+import {
+  type ApprovalId,
+  type CallId,
+  type DurableEvent,
+  type FaultData,
+  isTurnEvent,
+  type JsonObject,
+  type SessionEvent,
+  type TurnId,
+  type Usage,
 } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../../core/api/index.ts';
 import { NONE, type Projection, type StepResult } from '../projection.ts';
@@ -82,6 +83,7 @@ function attach(_state: State, { open, openArguments }: SessionSnapshot): Piece[
 }
 
 function step(state: State, event: SessionEvent): StepResult<State, Piece> {
+  if (!isTurnEvent(event)) return [state, NONE];
   switch (event.type) {
     case 'turn.started':
       return [IDLE, [{ body: { turn: event.turn, kind: 'started', input: event.input } }]];
@@ -148,23 +150,9 @@ function step(state: State, event: SessionEvent): StepResult<State, Piece> {
       return [IDLE, [{ body: { turn: event.turn, kind: 'failed', fault: event.fault } }]];
     case 'turn.cancelled':
       return [IDLE, [{ body: { turn: event.turn, kind: 'failed', fault: CANCELLED } }]];
-    case 'session.created':
-    case 'history.imported':
-    case 'session.cleared':
-    case 'session.rewound':
-    case 'session.configured':
-    case 'session.renamed':
-    case 'session.archived':
-    case 'session.unarchived':
-    case 'session.pinned':
-    case 'session.tagged':
-    case 'session.labelled':
-    case 'session.erased':
     case 'input.accepted':
     case 'agent.changed':
     case 'approval.explained':
-    case 'grant.revoked':
-    case 'context.compacted':
     case 'call.progress':
       return [state, NONE];
   }
