@@ -3,7 +3,8 @@
  * all of them ← compose and main. The core is imported through `core/api/index.ts` and `core/ports` only; inside it, ports ←
  * domain ← runtime ← api. No file is part of an import cycle, and no folder of the core or of the dialects is. A dialect
  * imports no other dialect. `lib/` imports nothing, and all may import it. `describe/` imports descriptions of dialects. The
- * packages below the server are protocol ← copilot ← offline; the SDK and the console stay independent of the server. Tests
+ * packages below the server are protocol ← copilot ← offline; the SDK and the console stay independent of the server, and
+ * `packages/ui` is what console, extension and terminal share. Tests
  * and `testing/` may import anything; only tests import `testing/`.
  */
 import { dirname, join, relative } from 'node:path';
@@ -13,7 +14,8 @@ import { cyclesIn, grouped } from './import-cycles.ts';
 const ROOT = join(import.meta.dir, '..');
 const SERVER = 'packages/server/src';
 const SDK = 'packages/sdk/';
-const WEB = 'packages/web/';
+/** what console and extension share, and the two of them */
+const PAGES = ['packages/ui/', 'packages/web/', 'packages/extension/'];
 /** The only module of the protocol whose code the SDK uses; it imports nothing. */
 const SDK_CODE = '@parlance/protocol/server-sent-events';
 /** The part of the SDK that imports React. */
@@ -97,7 +99,8 @@ function allowed(from: string, to: string): boolean {
   if (to === 'packages/server/package.json') return from.startsWith(SERVER); // the version
   const [room, target] = [roomOf(from), roomOf(to)];
   if (from.startsWith(SDK)) return to.startsWith(SDK);
-  if (from.startsWith(WEB)) return to.startsWith(WEB);
+  const pages = PAGES.find((path) => from.startsWith(path));
+  if (pages !== undefined) return to.startsWith(pages);
   if (room === null)
     return target === null || from.startsWith('packages/cli/') || from.startsWith('scripts/');
   if (target === null) return to.startsWith('packages/protocol/');
@@ -150,7 +153,7 @@ for (const path of [...sources('packages/*/src/**/*.{ts,tsx}'), ...sources('scri
       !isAddition(path, imported)
     )
       problems.push(`${path} imports ${imported}: the SDK has no code but its own`);
-    if (path.startsWith(WEB) && /^@parlance\/(?!sdk$)/.test(imported))
+    if (/^packages\/(ui|web)\//.test(path) && /^@parlance\/(?!sdk$|ui\/)/.test(imported))
       problems.push(`${path} imports ${imported}: the console has the SDK, and of the protocol its types`);
   }
   // The transpiler drops type-only imports, but the rule applies to them as well.

@@ -11,6 +11,7 @@ const BIN = join(ROOT, 'node_modules/.bin');
 const STEPS = [
   'tsc',
   'tsc -p packages/web',
+  'tsc -p packages/ui',
   'biome check --error-on-warnings .',
   'tsc -p packages/extension',
   'bun scripts/docs.ts --check',

@@ -61,7 +61,7 @@ async function build(): Promise<void> {
 
 /** The style of formulas, with its fonts. */
 function copyKatex(): void {
-  const style = Bun.resolveSync('katex/dist/katex.min.css', join(ROOM, '../web'));
+  const style = Bun.resolveSync('katex/dist/katex.min.css', join(ROOM, '../ui'));
   const folder = join(NEXT, 'katex');
   mkdirSync(join(folder, 'fonts'), { recursive: true });
   cpSync(style, join(folder, 'katex.min.css'));

@@ -52,7 +52,7 @@ async function asset(name: string, content: string | Uint8Array<ArrayBuffer>): P
 
 /** The stylesheet of KaTeX and its fonts, in the format that every browser with our other features reads. */
 async function katexStyle(): Promise<string> {
-  const folder = dirname(Bun.resolveSync('katex/dist/katex.min.css', ROOM));
+  const folder = dirname(Bun.resolveSync('katex/dist/katex.min.css', join(ROOM, '../ui')));
   let css = await Bun.file(join(folder, 'katex.min.css')).text();
   css = css.replace(/,url\([^)]+\.(?:woff|ttf)\) format\("\w+"\)/g, '');
   for (const [, file = ''] of [...css.matchAll(/url\((fonts\/[^)]+\.woff2)\)/g)]) {

@@ -1,22 +1,23 @@
 /** Root component: the login, a connection error, or the layout with the current page. */
+
+import { Boundary } from '@parlance/ui/components/boundary.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { NoAccess } from '@parlance/ui/components/no-access.tsx';
+import { followActivity } from '@parlance/ui/state/activity.ts';
+import { loadPrices } from '@parlance/ui/state/prices.ts';
+import { hrefOf, type Route, useLocation } from '@parlance/ui/state/router.ts';
+import { useAccess, useServer } from '@parlance/ui/state/server.ts';
+import { forgetSessions } from '@parlance/ui/state/session.ts';
+import { followServer } from '@parlance/ui/state/settings-changes.ts';
 import { lazy, Suspense, useEffect } from 'react';
-import { Boundary } from './components/boundary.tsx';
-import { Empty } from './components/empty.tsx';
-import { NoAccess } from './components/no-access.tsx';
 import { GlobalKeys } from './layout/global-keys.tsx';
 import { Layout } from './layout/layout.tsx';
 import { mayOpen } from './layout/pages.ts';
 import { NewChatPage } from './pages/chat/new-page.tsx';
 import { ChatPage } from './pages/chat/page.tsx';
 import { Unreachable } from './pages/unreachable.tsx';
-import { hrefOf, type Route, useLocation } from './router.ts';
-import { followActivity } from './state/activity.ts';
 import { followApprovals } from './state/approvals.ts';
 import { followNotifications } from './state/notifications.ts';
-import { loadPrices } from './state/prices.ts';
-import { useAccess, useServer } from './state/server.ts';
-import { forgetSessions } from './state/session.ts';
-import { followServer } from './state/settings-changes.ts';
 
 // The chat is the first view; other pages are loaded on demand.
 const ApprovalsPage = lazy(() =>

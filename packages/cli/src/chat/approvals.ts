@@ -1,6 +1,6 @@
 /** Answers approvals by key, or according to `--approve`. */
 import type { ApprovalView } from '@parlance/sdk';
-import { afterPause } from '@parlance/web/after-pause';
+import { afterPause } from '@parlance/ui/components/approval/after-pause.ts';
 import type { Approve } from '../approve.ts';
 import type { Conversation } from './conversation.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Part } from '@parlance/protocol';
-import { attachmentOf, NotText, problemWith } from '@parlance/web/attachments';
+import { attachmentOf, NotText, problemWith } from '@parlance/ui/chat/attachments.ts';
 
 const MENTION = /(?<=^|\s)@(?:"([^"\n]+)"|(\S+))/g;
 

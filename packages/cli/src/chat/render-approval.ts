@@ -1,7 +1,7 @@
 /** Renders an approval, the keys that answer it, and the answer. */
 import type { ApprovalView } from '@parlance/sdk';
-import { answerText, commandLine, grantText } from '@parlance/web/approval-text';
-import { lexed } from '@parlance/web/lex';
+import { answerText, commandLine, grantText } from '@parlance/ui/components/approval/approval-text.ts';
+import { lexed } from '@parlance/ui/markdown/lex.ts';
 import { broken, hanging, wrapped } from '../terminal/layout.ts';
 import { markdownLines } from '../terminal/markdown.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';

@@ -1,7 +1,7 @@
 /** Renders a tool call: its effect, approval, progress and output. */
 import type { Part } from '@parlance/protocol';
 import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
-import { duration } from '@parlance/web/cost';
+import { duration } from '@parlance/ui/chat/cost.ts';
 import { broken, cut, spread, wrapped } from '../terminal/layout.ts';
 import { safeLine, safeOutput, safeText } from '../terminal/safe-text.ts';
 import type { Style, Theme } from '../terminal/theme.ts';

@@ -1,5 +1,10 @@
 /** Renders a patch as coloured lines. Drops no text: a line that does not parse is shown unchanged. */
-import { filesOf, type Line, type PatchedFile, type Run } from '@parlance/web/patch-rows';
+import {
+  filesOf,
+  type Line,
+  type PatchedFile,
+  type Run,
+} from '@parlance/ui/components/approval/patch-rows.ts';
 import { broken, hanging } from '../terminal/layout.ts';
 import { safeText } from '../terminal/safe-text.ts';
 import type { Style, Theme } from '../terminal/theme.ts';

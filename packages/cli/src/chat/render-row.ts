@@ -1,9 +1,9 @@
 /** Renders rows of a conversation. Uses the wording of the console. */
 import type { HistoryItem, Part } from '@parlance/protocol';
 import type { CompactionView, InputView, Item, TurnView } from '@parlance/sdk';
-import { duration, shortNumber } from '@parlance/web/cost';
-import { lexed } from '@parlance/web/lex';
-import { type Row, restartText } from '@parlance/web/rows';
+import { duration, shortNumber } from '@parlance/ui/chat/cost.ts';
+import { type Row, restartText } from '@parlance/ui/chat/rows.ts';
+import { lexed } from '@parlance/ui/markdown/lex.ts';
 import { hanging, wrapped } from '../terminal/layout.ts';
 import { markdownLines } from '../terminal/markdown.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';

@@ -1,7 +1,7 @@
 /** Renders text of the agent. Blocks that further text cannot change are final while the rest is streamed. */
 import type { BlockView } from '@parlance/sdk';
-import { duration } from '@parlance/web/cost';
-import { type Lexed, lexed, settledCount } from '@parlance/web/lex';
+import { duration } from '@parlance/ui/chat/cost.ts';
+import { type Lexed, lexed, settledCount } from '@parlance/ui/markdown/lex.ts';
 import type { MarkedToken } from 'marked';
 import { cut, widthOf } from '../terminal/layout.ts';
 import { blockLines } from '../terminal/markdown.ts';

@@ -1,7 +1,7 @@
 /** Sends one message from a script: the answer goes to stdout, everything else to stderr. */
 import type { DurableEvent } from '@parlance/protocol';
 import { ParlanceError, type SessionHandle, type SessionStreamEvent } from '@parlance/sdk';
-import { commandLine } from '@parlance/web/approval-text';
+import { commandLine } from '@parlance/ui/components/approval/approval-text.ts';
 import type { Approve } from '../approve.ts';
 import { ask } from '../ask.ts';
 import { CommandError } from '../command-error.ts';

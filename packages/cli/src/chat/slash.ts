@@ -1,6 +1,13 @@
 /** Slash commands: those of the console, and those only useful in a terminal. */
 import type { About } from '@parlance/sdk';
-import { AS_SERVER, approvalModes, parseSlash, SLASHES, type Slash, slashChoices } from '@parlance/web/slash';
+import {
+  AS_SERVER,
+  approvalModes,
+  parseSlash,
+  SLASHES,
+  type Slash,
+  slashChoices,
+} from '@parlance/ui/chat/slash.ts';
 import { draftOf } from '../terminal/editor.ts';
 import type { MenuChoice } from './composer.ts';
 import type { ChatSettings } from './conversation.ts';

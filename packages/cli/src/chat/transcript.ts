@@ -1,6 +1,6 @@
 /** Tracks which lines of a conversation are final and printed once, and which are redrawn. */
 import type { SessionView } from '@parlance/sdk';
-import { type Row, rowsOf } from '@parlance/web/rows';
+import { type Row, rowsOf } from '@parlance/ui/chat/rows.ts';
 import { counted } from '../counted.ts';
 import type { RenderContext } from './render-context.ts';
 import { renderRow } from './render-row.ts';

@@ -1,8 +1,8 @@
 /** Highlights code, in the languages of the console. The library is loaded on demand. */
-import type { SyntaxNode } from '@parlance/web/highlighter';
+import type { SyntaxNode } from '@parlance/ui/highlighter';
 import type { Style, Theme } from './theme.ts';
 
-type Highlighter = typeof import('@parlance/web/highlighter');
+type Highlighter = typeof import('@parlance/ui/highlighter');
 
 /** Longer code is not highlighted. */
 const MAX_HIGHLIGHTED_LENGTH = 60_000;
@@ -11,7 +11,7 @@ let loaded: Highlighter | null = null;
 
 /** Loads asynchronously; code is plain until then. */
 export async function loadHighlighter(): Promise<void> {
-  loaded ??= await import('@parlance/web/highlighter');
+  loaded ??= await import('@parlance/ui/highlighter');
 }
 
 export type Highlight = (code: string, language: string) => string | null;

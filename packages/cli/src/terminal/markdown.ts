@@ -1,5 +1,5 @@
 /** Renders Markdown for a terminal, from the same tokens as the console. */
-import { decodeEntities } from '@parlance/web/entities';
+import { decodeEntities } from '@parlance/ui/markdown/entities.ts';
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { cut, hanging, padded, widthOf, wrapped } from './layout.ts';
 import { safeText } from './safe-text.ts';

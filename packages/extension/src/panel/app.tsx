@@ -1,13 +1,13 @@
 /** Root component: pairing, or the paired server. */
 
+import { Button, IconButton } from '@parlance/ui/components/button.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { Toasts } from '@parlance/ui/components/toast.tsx';
+import { followActivity, useConnection } from '@parlance/ui/state/activity.ts';
+import { connectTo, loadServer, useAccess } from '@parlance/ui/state/server.ts';
+import { forgetSessions } from '@parlance/ui/state/session.ts';
+import { followServer } from '@parlance/ui/state/settings-changes.ts';
 import { useEffect } from 'react';
-import { Button, IconButton } from '../../../web/src/components/button.tsx';
-import { Empty } from '../../../web/src/components/empty.tsx';
-import { Toasts } from '../../../web/src/components/toast.tsx';
-import { followActivity, useConnection } from '../../../web/src/state/activity.ts';
-import { connectTo, loadServer, useAccess } from '../../../web/src/state/server.ts';
-import { forgetSessions } from '../../../web/src/state/session.ts';
-import { followServer } from '../../../web/src/state/settings-changes.ts';
 import type { Paired } from '../shared/connection.ts';
 import { connection, tasks, toolUses } from '../shared/storage.ts';
 import { isRunning } from '../shared/task-record.ts';

@@ -1,7 +1,8 @@
 /** The side panel. It also works as a tab; `?tab=ID` makes it work on that tab. */
+
+import { Boundary } from '@parlance/ui/components/boundary.tsx';
+import { followTheme } from '@parlance/ui/state/theme.ts';
 import { createRoot } from 'react-dom/client';
-import { Boundary } from '../../../web/src/components/boundary.tsx';
-import { followTheme } from '../../../web/src/state/theme.ts';
 import { App } from './app.tsx';
 
 followTheme();

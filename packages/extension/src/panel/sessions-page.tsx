@@ -1,12 +1,12 @@
 /** The sessions of every client, with a search. */
 import type { Session } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { dayGroups } from '@parlance/ui/state/day-groups.ts';
+import { useSessions } from '@parlance/ui/state/sessions.ts';
 import { useState } from 'react';
-import { Button } from '../../../web/src/components/button.tsx';
-import { Chip } from '../../../web/src/components/chip.tsx';
-import { Empty } from '../../../web/src/components/empty.tsx';
-import { Notice } from '../../../web/src/components/notice.tsx';
-import { dayGroups } from '../../../web/src/layout/day-groups.ts';
-import { useSessions } from '../../../web/src/state/sessions.ts';
 import { show } from './view.ts';
 
 const STATES: Readonly<Record<Session['status'], string>> = {

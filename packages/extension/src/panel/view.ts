@@ -1,6 +1,6 @@
 /** What the panel shows. */
-import { readStorage, writeStorage } from '../../../web/src/state/storage.ts';
-import { store, useStore } from '../../../web/src/state/store.ts';
+import { readStorage, writeStorage } from '@parlance/ui/state/storage.ts';
+import { store, useStore } from '@parlance/ui/state/store.ts';
 
 export type View =
   /** null: a session that does not exist yet */

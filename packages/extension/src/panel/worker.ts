@@ -1,5 +1,5 @@
 /** Sends messages to the background worker. */
-import { toast } from '../../../web/src/components/toast.tsx';
+import { toast } from '@parlance/ui/components/toast.tsx';
 import type { PanelMessage, WorkerReply } from '../panel-messages.ts';
 
 /** False if it was refused: the reason is shown. */

@@ -1,8 +1,8 @@
 import type { CallOptions } from '@parlance/sdk';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useCallback } from 'react';
-import { parlance, useServer } from '../state/server.ts';
 import { usePolled } from '../state/use-polled.ts';
-import { Chip } from './chip.tsx';
 import { driverText } from './driver-text.ts';
 
 const EVERY_MS = 2_000;

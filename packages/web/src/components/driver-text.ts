@@ -1,6 +1,6 @@
 /** How nodes are named in the console. */
 import type { ServerNode, SessionDetails } from '@parlance/sdk';
-import type { ChipVariant } from './chip.tsx';
+import type { ChipVariant } from '@parlance/ui/components/chip.tsx';
 
 /** Ids are random: their beginning tells a few nodes apart. */
 export const shortId = (id: string): string => id.slice(0, 8);

@@ -1,8 +1,8 @@
 /** One event or frame: a line that expands to the exact JSON or text. */
 import type { DurableEvent } from '@parlance/protocol';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { copyText } from '@parlance/ui/components/copy-text.ts';
 import { memo, useState } from 'react';
-import { Button } from '../components/button.tsx';
-import { copyText } from '../components/copy-text.ts';
 import { eventSummary } from './event-summary.ts';
 import { summaryOfFrame } from './frame-summary.ts';
 import type { Note, NumberedFrame, ShellCommand } from './rows.ts';

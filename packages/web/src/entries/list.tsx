@@ -1,9 +1,10 @@
 /** Virtualised list of rows. Follows the end while the reader is there. */
+
+import { Button } from '@parlance/ui/components/button.tsx';
+import { copyText } from '@parlance/ui/components/copy-text.ts';
+import { toast } from '@parlance/ui/components/toast.tsx';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { Button } from '../components/button.tsx';
-import { copyText } from '../components/copy-text.ts';
-import { toast } from '../components/toast.tsx';
 import { EventCell, FrameCell, NoteCell } from './cell.tsx';
 import { type Entry, entryId, moved, nearest } from './navigation.ts';
 import type { NumberedFrame, Row, ShellCommand } from './rows.ts';

@@ -2,7 +2,7 @@
 import { lazy, Suspense, useEffect, useState } from 'react';
 
 const Palette = lazy(() => import('./palette.tsx').then((m) => ({ default: m.Palette })));
-const HelpDialog = lazy(() => import('../pages/chat/help.tsx').then((m) => ({ default: m.HelpDialog })));
+const HelpDialog = lazy(() => import('@parlance/ui/chat/help.tsx').then((m) => ({ default: m.HelpDialog })));
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));

@@ -1,16 +1,16 @@
 /** Frame around every page: the sidebar (a drawer on narrow screens) and the page. */
-import { type ReactNode, useEffect, useState } from 'react';
-import { Button, IconButton } from '../components/button.tsx';
-import { Icon } from '../components/icon.tsx';
-import { Logo } from '../components/logo.tsx';
 
-import { Notice } from '../components/notice.tsx';
-import { Toasts } from '../components/toast.tsx';
-import { hrefOf, type Route, signInHref, useLocation } from '../router.ts';
-import { useConnection, useDisconnected } from '../state/activity.ts';
+import { Button, IconButton } from '@parlance/ui/components/button.tsx';
+import { Icon } from '@parlance/ui/components/icon.tsx';
+import { Logo } from '@parlance/ui/components/logo.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { Toasts } from '@parlance/ui/components/toast.tsx';
+import { useConnection, useDisconnected } from '@parlance/ui/state/activity.ts';
+import { isLocal } from '@parlance/ui/state/may.ts';
+import { hrefOf, type Route, signInHref, useLocation } from '@parlance/ui/state/router.ts';
+import { logOut, useServer } from '@parlance/ui/state/server.ts';
+import { type ReactNode, useEffect, useState } from 'react';
 import { useApprovals } from '../state/approvals.ts';
-import { isLocal } from '../state/may.ts';
-import { logOut, useServer } from '../state/server.ts';
 import { pagesFor } from './pages.ts';
 import { Sessions } from './sessions.tsx';
 

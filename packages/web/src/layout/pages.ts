@@ -1,8 +1,8 @@
 /** The pages in the navigation. */
 
-import type { IconName } from '../components/icon.tsx';
-import type { Route } from '../router.ts';
-import { type Caller, may, type Needs } from '../state/may.ts';
+import type { IconName } from '@parlance/ui/components/icon.tsx';
+import { type Caller, may, type Needs } from '@parlance/ui/state/may.ts';
+import type { Route } from '@parlance/ui/state/router.ts';
 
 export type PageLink = {
   readonly route: Route;

@@ -1,16 +1,16 @@
 /** Ctrl-K: finds sessions, messages, pages and actions. The focus stays in the field; arrow keys move, Enter goes. */
 import type { About, FoundMessage } from '@parlance/sdk';
+import { Icon, type IconName } from '@parlance/ui/components/icon.tsx';
+import { useModal } from '@parlance/ui/components/use-modal.ts';
+import { isLocal, may } from '@parlance/ui/state/may.ts';
+import { currentLocation, go, type Route, signInHref, useLocation } from '@parlance/ui/state/router.ts';
+import { logOut, useServer } from '@parlance/ui/state/server.ts';
+import { useSessions } from '@parlance/ui/state/sessions.ts';
+import { THEMES } from '@parlance/ui/state/stored-theme.ts';
+import { setTheme } from '@parlance/ui/state/theme.ts';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { Icon, type IconName } from '../components/icon.tsx';
-import { useModal } from '../components/use-modal.ts';
-import { currentLocation, go, type Route, signInHref, useLocation } from '../router.ts';
-import { isLocal, may } from '../state/may.ts';
 import { useMessageSearch } from '../state/message-search.ts';
-import { logOut, useServer } from '../state/server.ts';
-import { useSessions } from '../state/sessions.ts';
-import { THEMES } from '../state/stored-theme.ts';
-import { setTheme } from '../state/theme.ts';
 import { pagesFor } from './pages.ts';
 
 const MAX_SESSIONS = 8;

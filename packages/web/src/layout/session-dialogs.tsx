@@ -1,10 +1,11 @@
 /** What the menu of a session asks before it acts. */
+
+import { Dialog } from '@parlance/ui/components/dialog.tsx';
+import { download } from '@parlance/ui/components/download.ts';
+import { attempt } from '@parlance/ui/components/toast.tsx';
+import { currentLocation, go } from '@parlance/ui/state/router.ts';
+import { parlance } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
-import { Dialog } from '../components/dialog.tsx';
-import { attempt } from '../components/toast.tsx';
-import { currentLocation, go } from '../router.ts';
-import { parlance } from '../state/server.ts';
-import { download } from './download.ts';
 import type { DialogSession } from './session-dialog.tsx';
 
 type DialogProps = { readonly session: DialogSession; readonly onClose: () => void };

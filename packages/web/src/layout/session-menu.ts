@@ -1,8 +1,8 @@
 /** The menu of a session, in the list and in the chat. */
-import type { MenuItem } from '../components/menu.tsx';
-import { attempt, toast } from '../components/toast.tsx';
-import { go } from '../router.ts';
-import { parlance } from '../state/server.ts';
+import type { MenuItem } from '@parlance/ui/components/menu.tsx';
+import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { go } from '@parlance/ui/state/router.ts';
+import { parlance } from '@parlance/ui/state/server.ts';
 import type { DialogSession, OpenDialog } from './session-dialog.tsx';
 
 export type SessionMenu = {

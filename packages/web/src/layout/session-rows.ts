@@ -1,6 +1,6 @@
 /** Sessions as rows of one list: the pinned ones, then a heading for each day and its sessions. Pure. */
 import type { Session } from '@parlance/sdk';
-import { dayRanges } from './day-groups.ts';
+import { dayRanges } from '@parlance/ui/state/day-groups.ts';
 
 /** `group` is the heading that a row is below. */
 export type ListRow<One> =

@@ -1,18 +1,18 @@
 /** The session list: pinned sessions, then by day; searched by title and by message. */
 
 import { type FoundMessage, ParlanceError, type Session, type TagCount } from '@parlance/sdk';
+import { Button, IconButton } from '@parlance/ui/components/button.tsx';
+import { Icon } from '@parlance/ui/components/icon.tsx';
+import { Menu } from '@parlance/ui/components/menu.tsx';
+import { onActivity, useShownFault } from '@parlance/ui/state/activity.ts';
+import { hrefOf } from '@parlance/ui/state/router.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
+import type { ListedSession } from '@parlance/ui/state/session-order.ts';
+import { type SessionList as Listed, useSessions } from '@parlance/ui/state/sessions.ts';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { Button, IconButton } from '../components/button.tsx';
-import { Icon } from '../components/icon.tsx';
-import { Menu } from '../components/menu.tsx';
-import { hrefOf } from '../router.ts';
-import { onActivity, useShownFault } from '../state/activity.ts';
 import { useNeedsApproval } from '../state/approvals.ts';
 import { useMessageSearch } from '../state/message-search.ts';
-import { parlance, useServer } from '../state/server.ts';
-import type { ListedSession } from '../state/session-order.ts';
-import { type SessionList as Listed, useSessions } from '../state/sessions.ts';
 import { type OpenDialog, SessionDialog } from './session-dialog.tsx';
 import { type SessionMenu, sessionMenu } from './session-menu.ts';
 import { sectionsOf, sessionRows, shiftOf } from './session-rows.ts';

@@ -1,11 +1,11 @@
 /** Links that show a session to people without an account. */
 import { ParlanceError, type Share } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { CopyButton } from '@parlance/ui/components/copy-button.tsx';
+import { Dialog } from '@parlance/ui/components/dialog.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { parlance } from '@parlance/ui/state/server.ts';
 import { useEffect, useState } from 'react';
-import { Button } from '../components/button.tsx';
-import { CopyButton } from '../components/copy-button.tsx';
-import { Dialog } from '../components/dialog.tsx';
-import { Notice } from '../components/notice.tsx';
-import { parlance } from '../state/server.ts';
 import type { DialogSession } from './session-dialog.tsx';
 
 export function ShareDialog({ session, onClose }: { session: DialogSession; onClose: () => void }) {

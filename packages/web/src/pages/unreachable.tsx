@@ -1,8 +1,9 @@
 /** The server does not answer. Goes on by itself when it does. */
+
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { loadServer } from '@parlance/ui/state/server.ts';
 import { useEffect } from 'react';
-import { Button } from '../components/button.tsx';
-import { Empty } from '../components/empty.tsx';
-import { loadServer } from '../state/server.ts';
 
 const RETRY_MS = 3_000;
 

@@ -1,9 +1,9 @@
 /** Pending approvals of all sessions: one list for the page, its badge and the tab title. */
 import { type ActivityEvent, type Approval, ParlanceError, type Session } from '@parlance/sdk';
+import { connection, onActivity } from '@parlance/ui/state/activity.ts';
+import { parlance } from '@parlance/ui/state/server.ts';
+import { store, useStore } from '@parlance/ui/state/store.ts';
 import { useSyncExternalStore } from 'react';
-import { connection, onActivity } from './activity.ts';
-import { parlance } from './server.ts';
-import { store, useStore } from './store.ts';
 
 export type Approvals = {
   readonly approvals: readonly Approval[];

@@ -1,11 +1,10 @@
 /** The served dialects with examples: read once, when a page needs them. */
 import { type Dialect, type DialectList, ParlanceError } from '@parlance/sdk';
+import { toast } from '@parlance/ui/components/toast.tsx';
+import { onActivity } from '@parlance/ui/state/activity.ts';
+import { parlance } from '@parlance/ui/state/server.ts';
+import { store, useStore } from '@parlance/ui/state/store.ts';
 import { useEffect } from 'react';
-
-import { toast } from '../components/toast.tsx';
-import { onActivity } from './activity.ts';
-import { parlance } from './server.ts';
-import { store, useStore } from './store.ts';
 
 const dialects = store<DialectList | null>(null);
 let reading = false;

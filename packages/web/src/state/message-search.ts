@@ -1,7 +1,7 @@
 /** Full-text search over messages, on the server. Without a query there are none. */
 import { type FoundMessage, ParlanceError } from '@parlance/sdk';
+import { parlance } from '@parlance/ui/state/server.ts';
 import { useEffect, useState } from 'react';
-import { parlance } from './server.ts';
 
 type Found = {
   readonly messages: readonly FoundMessage[];

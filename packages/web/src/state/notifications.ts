@@ -1,11 +1,11 @@
 /** Desktop notifications for approvals and finished turns, while no tab of the console is visible. */
 import { type ActivityEvent, ParlanceError, type Session } from '@parlance/sdk';
-import { go } from '../router.ts';
-import { onActivity } from './activity.ts';
-import { isAnyTabVisible, markVisible, whileVisible } from './presence.ts';
-import { access, parlance } from './server.ts';
-import { readStorage, writeStorage } from './storage.ts';
-import { store, useStore } from './store.ts';
+import { onActivity } from '@parlance/ui/state/activity.ts';
+import { isAnyTabVisible, markVisible, whileVisible } from '@parlance/ui/state/presence.ts';
+import { go } from '@parlance/ui/state/router.ts';
+import { access, parlance } from '@parlance/ui/state/server.ts';
+import { readStorage, writeStorage } from '@parlance/ui/state/storage.ts';
+import { store, useStore } from '@parlance/ui/state/store.ts';
 
 const NAME = 'parlance.notifications';
 

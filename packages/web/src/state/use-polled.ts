@@ -2,8 +2,8 @@
 
 import type { CallOptions } from '@parlance/sdk';
 import { ParlanceError } from '@parlance/sdk';
+import { onSettingsChange } from '@parlance/ui/state/settings-changes.ts';
 import { useCallback, useEffect, useState } from 'react';
-import { onSettingsChange } from './settings-changes.ts';
 
 export type Polled<Value> = {
   /** the last value; null before the first response */

@@ -1,9 +1,10 @@
 /** Questions of the extension itself: may it use a site, may it do what always needs a confirmation. */
+
+import { HeldHint } from '@parlance/ui/components/approval/answers.tsx';
+import { useKeys } from '@parlance/ui/components/approval/use-keys.ts';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Icon } from '@parlance/ui/components/icon.tsx';
 import { useRef } from 'react';
-import { HeldHint } from '../../../../web/src/components/approval/answers.tsx';
-import { useKeys } from '../../../../web/src/components/approval/use-keys.ts';
-import { Button } from '../../../../web/src/components/button.tsx';
-import { Icon } from '../../../../web/src/components/icon.tsx';
 import {
   type ActionAnswer,
   type ActionAsk,

@@ -1,17 +1,16 @@
 /** The message field. A message is a task on the current tab, a chat without it, or the answer to a question of the task. */
 import type { Part } from '@parlance/protocol';
 import type { SessionHandle } from '@parlance/sdk';
+import { applySlash } from '@parlance/ui/chat/apply-slash.ts';
+import { attempted, Composer, type Mode } from '@parlance/ui/chat/composer.tsx';
+import { FullAutoDialog } from '@parlance/ui/chat/full-auto-dialog.tsx';
+import { HelpDialog } from '@parlance/ui/chat/help.tsx';
+import type { Chosen } from '@parlance/ui/chat/pickers.tsx';
+import { textOf } from '@parlance/ui/chat/rows.ts';
+import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
+import { store, useStore } from '@parlance/ui/state/store.ts';
 import { useState } from 'react';
-import { attempt, toast } from '../../../../web/src/components/toast.tsx';
-import { applySlash } from '../../../../web/src/pages/chat/apply-slash.ts';
-import { Composer, type Mode } from '../../../../web/src/pages/chat/composer.tsx';
-import { FullAutoDialog } from '../../../../web/src/pages/chat/full-auto-dialog.tsx';
-import { HelpDialog } from '../../../../web/src/pages/chat/help.tsx';
-import { attempted } from '../../../../web/src/pages/chat/page.tsx';
-import type { Chosen } from '../../../../web/src/pages/chat/pickers.tsx';
-import { textOf } from '../../../../web/src/pages/chat/rows.ts';
-import { parlance, useServer } from '../../../../web/src/state/server.ts';
-import { store, useStore } from '../../../../web/src/state/store.ts';
 import { isRunning, type TaskRecord } from '../../shared/task-record.ts';
 import type { ShownTab } from '../use-tab.ts';
 import { show } from '../view.ts';

@@ -1,16 +1,17 @@
 /** A session as a chat, with tasks on the current tab. */
+
+import { Announcer } from '@parlance/ui/chat/announcer.tsx';
+import { ConnectionChip } from '@parlance/ui/chat/connection-chip.tsx';
+import { messagesOf, rowsOf } from '@parlance/ui/chat/rows.ts';
+import { Transcript } from '@parlance/ui/chat/transcript.tsx';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip, type ChipVariant } from '@parlance/ui/components/chip.tsx';
+import { Choice } from '@parlance/ui/components/choice.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { Icon } from '@parlance/ui/components/icon.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { useSession } from '@parlance/ui/state/session.ts';
 import { type FormEvent, useEffect, useMemo, useState } from 'react';
-import { Button } from '../../../../web/src/components/button.tsx';
-import { Chip, type ChipVariant } from '../../../../web/src/components/chip.tsx';
-import { Choice } from '../../../../web/src/components/choice.tsx';
-import { Empty } from '../../../../web/src/components/empty.tsx';
-import { Icon } from '../../../../web/src/components/icon.tsx';
-import { Notice } from '../../../../web/src/components/notice.tsx';
-import { Announcer } from '../../../../web/src/pages/chat/announcer.tsx';
-import { ConnectionChip } from '../../../../web/src/pages/chat/connection-chip.tsx';
-import { messagesOf, rowsOf } from '../../../../web/src/pages/chat/rows.ts';
-import { Transcript } from '../../../../web/src/pages/chat/transcript.tsx';
-import { useSession } from '../../../../web/src/state/session.ts';
 import { type SiteChoice, siteName } from '../../shared/sites.ts';
 import { asks, sites, tasks, toolUses } from '../../shared/storage.ts';
 import { isRunning, type TaskOutcome, type TaskRecord } from '../../shared/task-record.ts';

@@ -1,9 +1,9 @@
 /** Connects the extension to a server: an address, a code, and somebody who allows it. */
 import { ParlanceError } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { CopyButton } from '@parlance/ui/components/copy-button.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
 import { type FormEvent, useEffect, useState } from 'react';
-import { Button } from '../../../../web/src/components/button.tsx';
-import { CopyButton } from '../../../../web/src/components/copy-button.tsx';
-import { Notice } from '../../../../web/src/components/notice.tsx';
 import { type Connection, serverOrigin } from '../../shared/connection.ts';
 import { connection } from '../../shared/storage.ts';
 import { endPairing, pollPairing, requestPairing } from './pairing.ts';

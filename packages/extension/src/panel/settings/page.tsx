@@ -1,8 +1,8 @@
 /** Server, site permissions, browser tools and theme. */
-import { Button } from '../../../../web/src/components/button.tsx';
-import { Chip } from '../../../../web/src/components/chip.tsx';
-import { THEMES, type Theme } from '../../../../web/src/state/stored-theme.ts';
-import { setTheme, useTheme } from '../../../../web/src/state/theme.ts';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { THEMES, type Theme } from '@parlance/ui/state/stored-theme.ts';
+import { setTheme, useTheme } from '@parlance/ui/state/theme.ts';
 import type { Paired } from '../../shared/connection.ts';
 import { siteName } from '../../shared/sites.ts';
 import { sites, toolsOn, toolUses } from '../../shared/storage.ts';

@@ -1,10 +1,11 @@
 /** The current user and their password. */
+
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { changePassword, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { Notice } from '../../components/notice.tsx';
-import { attempt, toast } from '../../components/toast.tsx';
-import { changePassword, useServer } from '../../state/server.ts';
 
 export function AccountSection() {
   const { principal } = useServer();

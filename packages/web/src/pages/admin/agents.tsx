@@ -1,11 +1,11 @@
 /** Agents and domains: those that ship, and those that were added here. */
 import type { AgentSetup, Settings } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { Dialog } from '@parlance/ui/components/dialog.tsx';
+import { ModelPicker } from '@parlance/ui/components/model-picker/model-picker.tsx';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { ModelPicker } from '../../components/model-picker/model-picker.tsx';
-import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import {
   jsonOf,

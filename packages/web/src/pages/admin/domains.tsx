@@ -1,9 +1,10 @@
 /** Domains: groups of agents that a session can use. */
+
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { Dialog } from '@parlance/ui/components/dialog.tsx';
+import { useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { useServer } from '../../state/server.ts';
 import { jsonOf, type StoredCatalog, type StoredDomain, withDomain, withoutDomain } from './agents.ts';
 import { IdentityFields } from './identity-fields.tsx';
 import { OutdatedNotice } from './outdated-notice.tsx';

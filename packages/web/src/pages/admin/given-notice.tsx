@@ -1,5 +1,5 @@
 import type { Settings } from '@parlance/sdk';
-import { Notice } from '../../components/notice.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
 
 /** Names the settings that the configuration of the server decides, and why stored ones are not in use. */
 export function GivenNotice({ settings, keys }: { settings: Settings; keys: readonly string[] }) {

@@ -1,10 +1,10 @@
 /** Standing grants of all sessions. */
 import type { StandingGrant } from '@parlance/sdk';
-import { Button } from '../../components/button.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { attempt, toast } from '../../components/toast.tsx';
-import { hrefOf } from '../../router.ts';
-import { parlance, useServer } from '../../state/server.ts';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { hrefOf } from '@parlance/ui/state/router.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { Section } from './section.tsx';
 

@@ -2,16 +2,16 @@
 
 import type { Role } from '@parlance/protocol';
 import type { ApiKey, MadeApiKey } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { Choice } from '@parlance/ui/components/choice.tsx';
+import { CopyButton } from '@parlance/ui/components/copy-button.tsx';
+import { Dialog } from '@parlance/ui/components/dialog.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { Choice } from '../../components/choice.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { Notice } from '../../components/notice.tsx';
-import { attempt, toast } from '../../components/toast.tsx';
-import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { expiryAfter, LIFETIMES, rolesWithin } from './key-choices.ts';
 import { Section } from './section.tsx';

@@ -1,11 +1,11 @@
 /** Listeners and their open sockets; admins add and remove extra ones. */
 import type { Json } from '@parlance/protocol';
 import type { Listener } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { may } from '@parlance/ui/state/may.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { may } from '../../state/may.ts';
-import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { GivenNotice } from './given-notice.tsx';
 import { Section } from './section.tsx';

@@ -1,14 +1,14 @@
 /** MCP servers: their state and tools; those who may set up the server add, edit, restart and remove them. */
 import type { JsonObject } from '@parlance/protocol';
 import type { McpServer } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip, type ChipVariant } from '@parlance/ui/components/chip.tsx';
+import { Dialog } from '@parlance/ui/components/dialog.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { may } from '@parlance/ui/state/may.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Chip, type ChipVariant } from '../../components/chip.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { attempt, toast } from '../../components/toast.tsx';
-import { may } from '../../state/may.ts';
-import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 
 import { fieldsOf, type McpKind, NEW_SERVER, objectIn, serverFrom } from './mcp-server.ts';

@@ -2,11 +2,11 @@
 
 import type { Json } from '@parlance/protocol';
 import type { Settings } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { Dialog } from '@parlance/ui/components/dialog.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
 import { type FormEvent, useId, useRef, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { GivenNotice } from './given-notice.tsx';
 import { OutdatedNotice } from './outdated-notice.tsx';
 import { Section } from './section.tsx';

@@ -1,9 +1,9 @@
 /** The nodes that serve together: their leases, what they drive, and the bus between them. */
 import type { ServerNode } from '@parlance/sdk';
-import { Chip } from '../../components/chip.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { parlance } from '@parlance/ui/state/server.ts';
 import { shortId } from '../../components/driver-text.ts';
-import { Notice } from '../../components/notice.tsx';
-import { parlance } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { seconds } from './metrics/format.ts';
 import { Section } from './section.tsx';

@@ -1,10 +1,10 @@
 /** Browser origins that may call the server, and those that were refused. */
 
 import type { Json } from '@parlance/protocol';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { parlance } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { parlance } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { GivenNotice } from './given-notice.tsx';
 import { originIn } from './origin-in.ts';

@@ -1,6 +1,6 @@
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
 import type { MouseEvent } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Notice } from '../../components/notice.tsx';
 import type { Draft } from './use-draft.ts';
 
 /** Above the buttons of a form: says that another admin was faster. */

@@ -1,10 +1,11 @@
 /** Administration. Each section has its own address: `#/admin?section=users`. */
+
+import { NoAccess } from '@parlance/ui/components/no-access.tsx';
+import { isLocal, may, type Needs } from '@parlance/ui/state/may.ts';
+import { hrefOf, signInHref, useLocation } from '@parlance/ui/state/router.ts';
+import { useServer } from '@parlance/ui/state/server.ts';
 import type { ReactNode } from 'react';
-import { NoAccess } from '../../components/no-access.tsx';
 import { Page } from '../../components/page.tsx';
-import { hrefOf, signInHref, useLocation } from '../../router.ts';
-import { isLocal, may, type Needs } from '../../state/may.ts';
-import { useServer } from '../../state/server.ts';
 import { AccountSection } from './account.tsx';
 import { AgentsSection } from './agents.tsx';
 import { GrantsSection } from './grants.tsx';

@@ -1,9 +1,10 @@
 /** The price table. */
+
+import { Button, IconButton } from '@parlance/ui/components/button.tsx';
+import { PriceDialog } from '@parlance/ui/components/price-dialog.tsx';
+import { loadPrices, useSharedPrices } from '@parlance/ui/state/prices.ts';
+import { useServer } from '@parlance/ui/state/server.ts';
 import { useEffect, useState } from 'react';
-import { Button, IconButton } from '../../components/button.tsx';
-import { PriceDialog } from '../../components/price-dialog.tsx';
-import { loadPrices, useSharedPrices } from '../../state/prices.ts';
-import { useServer } from '../../state/server.ts';
 
 export function PricesSection() {
   const { models } = useServer();

@@ -1,9 +1,10 @@
 /** A section: its content, or the error and what to do about it. */
+
+import { Button } from '@parlance/ui/components/button.tsx';
+import { NoAccess } from '@parlance/ui/components/no-access.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { useShownFault } from '@parlance/ui/state/activity.ts';
 import type { ReactNode } from 'react';
-import { Button } from '../../components/button.tsx';
-import { NoAccess } from '../../components/no-access.tsx';
-import { Notice } from '../../components/notice.tsx';
-import { useShownFault } from '../../state/activity.ts';
 import type { Polled } from '../../state/use-polled.ts';
 
 type SectionProps<Value> = {

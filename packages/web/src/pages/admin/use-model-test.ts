@@ -1,7 +1,7 @@
 /** The form that connects a model: its fields, and the test of what was entered. */
 import { type ModelListing, ParlanceError, type Settings } from '@parlance/sdk';
+import { parlance } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
-import { parlance } from '../../state/server.ts';
 import { isSame } from './draft.ts';
 import { useDraft } from './use-draft.ts';
 import {

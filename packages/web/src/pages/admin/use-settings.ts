@@ -1,9 +1,9 @@
 /** The settings that can be changed while the server runs. */
 import type { Json } from '@parlance/protocol';
 import type { Settings } from '@parlance/sdk';
-import { attempt, toast } from '../../components/toast.tsx';
-import { may } from '../../state/may.ts';
-import { parlance, refreshServer, useServer } from '../../state/server.ts';
+import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { may } from '@parlance/ui/state/may.ts';
+import { parlance, refreshServer, useServer } from '@parlance/ui/state/server.ts';
 import { type Polled, usePolled } from '../../state/use-polled.ts';
 
 type Values = Readonly<Record<string, Json>>;

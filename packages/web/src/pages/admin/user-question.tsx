@@ -1,8 +1,8 @@
 /** Dialogs for changes of a user. */
 import type { Role } from '@parlance/protocol';
 import type { User } from '@parlance/sdk';
-import { Dialog } from '../../components/dialog.tsx';
-import { parlance } from '../../state/server.ts';
+import { Dialog } from '@parlance/ui/components/dialog.tsx';
+import { parlance } from '@parlance/ui/state/server.ts';
 
 const { users } = parlance.admin;
 

@@ -1,10 +1,11 @@
 /** Users. Tokens can only be revoked all at once per user: the server keeps no list of issued tokens. */
+
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { Menu } from '@parlance/ui/components/menu.tsx';
+import { toast } from '@parlance/ui/components/toast.tsx';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { Menu } from '../../components/menu.tsx';
-import { toast } from '../../components/toast.tsx';
-import { parlance, useServer } from '../../state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { Section } from './section.tsx';
 import { type DecisionContext, UserQuestion } from './user-question.tsx';

@@ -1,15 +1,15 @@
 /** Pending approvals of all sessions. */
 
 import type { Session } from '@parlance/sdk';
+import { ApprovalCard } from '@parlance/ui/components/approval/approval-card.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { onActivity, useShownFault } from '@parlance/ui/state/activity.ts';
+import { hrefOf } from '@parlance/ui/state/router.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useEffect, useState } from 'react';
-import { ApprovalCard } from '../../components/approval/approval-card.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
-import { hrefOf } from '../../router.ts';
-import { onActivity, useShownFault } from '../../state/activity.ts';
 import { useApprovals } from '../../state/approvals.ts';
-import { parlance, useServer } from '../../state/server.ts';
 import { WaitingExtensions } from '../pair/waiting.tsx';
 import { type Inbox, withActivity, withList, without } from './inbox.ts';
 

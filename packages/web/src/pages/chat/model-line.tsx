@@ -1,7 +1,8 @@
 /** Which model answers, with a way to the setup for those who may change it. */
-import { hrefOf } from '../../router.ts';
-import { may } from '../../state/may.ts';
-import { useServer } from '../../state/server.ts';
+
+import { may } from '@parlance/ui/state/may.ts';
+import { hrefOf } from '@parlance/ui/state/router.ts';
+import { useServer } from '@parlance/ui/state/server.ts';
 import { type Chosen, modelFor } from './starters.ts';
 
 export function ModelLine({ chosen }: { chosen: Chosen }) {

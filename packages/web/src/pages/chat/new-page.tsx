@@ -1,18 +1,17 @@
 /** A new session: choose who answers and write the first message. */
 import type { Part } from '@parlance/protocol';
+import { applySlash } from '@parlance/ui/chat/apply-slash.ts';
+import { attempted, Composer } from '@parlance/ui/chat/composer.tsx';
+import { moveDraft } from '@parlance/ui/chat/drafts.ts';
+import { FullAutoDialog } from '@parlance/ui/chat/full-auto-dialog.tsx';
+import { HelpDialog } from '@parlance/ui/chat/help.tsx';
+import { type Chosen, Pickers } from '@parlance/ui/chat/pickers.tsx';
+import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { go, useLocation } from '@parlance/ui/state/router.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
 import { Page } from '../../components/page.tsx';
-import { attempt, toast } from '../../components/toast.tsx';
-import { go, useLocation } from '../../router.ts';
-import { parlance, useServer } from '../../state/server.ts';
-import { applySlash } from './apply-slash.ts';
-import { Composer } from './composer.tsx';
-import { moveDraft } from './drafts.ts';
-import { FullAutoDialog } from './full-auto-dialog.tsx';
-import { HelpDialog } from './help.tsx';
 import { ModelLine } from './model-line.tsx';
-import { attempted } from './page.tsx';
-import { type Chosen, Pickers } from './pickers.tsx';
 import { startersFor } from './starters.ts';
 
 export function NewChatPage() {

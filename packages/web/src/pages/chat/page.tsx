@@ -1,37 +1,37 @@
 /** A session as a chat. */
 import type { PlanView, SessionView } from '@parlance/sdk';
+import { Announcer } from '@parlance/ui/chat/announcer.tsx';
+import { applySlash } from '@parlance/ui/chat/apply-slash.ts';
+import { Branches, IsLatest } from '@parlance/ui/chat/branch-context.ts';
+import { type Chosen as ChosenVersions, shownOf } from '@parlance/ui/chat/branches.ts';
+import { Collapsible } from '@parlance/ui/chat/collapsible.tsx';
+import { attempted, Composer } from '@parlance/ui/chat/composer.tsx';
+import { ConnectionChip } from '@parlance/ui/chat/connection-chip.tsx';
+import { costOfSession, dollars, modelOf } from '@parlance/ui/chat/cost.ts';
+import { FullAutoDialog } from '@parlance/ui/chat/full-auto-dialog.tsx';
+import { HelpDialog } from '@parlance/ui/chat/help.tsx';
+import { type Chosen, Pickers } from '@parlance/ui/chat/pickers.tsx';
+import { messagesOf, rowsOf, sendingRow } from '@parlance/ui/chat/rows.ts';
+import { Transcript } from '@parlance/ui/chat/transcript.tsx';
+import { shortUsage, usageText } from '@parlance/ui/chat/turn-end.tsx';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { Icon } from '@parlance/ui/components/icon.tsx';
+import { Menu } from '@parlance/ui/components/menu.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { PriceDialog } from '@parlance/ui/components/price-dialog.tsx';
+import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { may } from '@parlance/ui/state/may.ts';
+import { usePrices, useSharedPrices } from '@parlance/ui/state/prices.ts';
+import { go, hrefOf, useLocation } from '@parlance/ui/state/router.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
+import { type FollowedSession, useSession } from '@parlance/ui/state/session.ts';
 import { useMemo, useState } from 'react';
-import { Button } from '../../components/button.tsx';
 import { DriverChip } from '../../components/driver-chip.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { Icon } from '../../components/icon.tsx';
-import { Menu } from '../../components/menu.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
-import { PriceDialog } from '../../components/price-dialog.tsx';
-import { attempt, toast } from '../../components/toast.tsx';
 import { type OpenDialog, SessionDialog } from '../../layout/session-dialog.tsx';
 import { sessionMenu } from '../../layout/session-menu.ts';
-import { go, hrefOf, useLocation } from '../../router.ts';
-import { may } from '../../state/may.ts';
-import { usePrices, useSharedPrices } from '../../state/prices.ts';
-import { parlance, useServer } from '../../state/server.ts';
-import { type FollowedSession, useSession } from '../../state/session.ts';
-import { Announcer } from './announcer.tsx';
-import { applySlash } from './apply-slash.ts';
-import { Branches, IsLatest } from './branch-context.ts';
-import { type Chosen as ChosenVersions, shownOf } from './branches.ts';
-import { Collapsible } from './collapsible.tsx';
-import { Composer } from './composer.tsx';
-import { ConnectionChip } from './connection-chip.tsx';
-import { costOfSession, dollars, modelOf } from './cost.ts';
-import { FullAutoDialog } from './full-auto-dialog.tsx';
-import { HelpDialog } from './help.tsx';
-import { type Chosen, Pickers } from './pickers.tsx';
-import { messagesOf, rowsOf, sendingRow } from './rows.ts';
 import { useSending } from './sending.ts';
-import { Transcript } from './transcript.tsx';
-import { shortUsage, usageText } from './turn-end.tsx';
 
 export function ChatPage({ id }: { id: string }) {
   const followed = useSession(id);
@@ -180,15 +180,6 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
       )}
     </>
   );
-}
-
-/** Like `attempt`; false also if the work returns false. */
-export async function attempted(work: () => Promise<boolean>): Promise<boolean> {
-  let done = false;
-  await attempt(async () => {
-    done = await work();
-  });
-  return done;
 }
 
 // Context use and token usage of the session.

@@ -1,8 +1,8 @@
 /** Messages that the server has not accepted yet, or whose event has not arrived: they are shown at once. */
 import type { Part } from '@parlance/protocol';
 import type { SessionView } from '@parlance/sdk';
+import type { Sending } from '@parlance/ui/chat/rows.ts';
 import { useEffect, useMemo, useState } from 'react';
-import type { Sending } from './rows.ts';
 
 /** Sends a message with a key. Resolves with false if it was refused. */
 type Send = (key: string) => Promise<boolean>;

@@ -1,12 +1,12 @@
 /** Login form. The token is stored until the tab is closed. */
 import { ParlanceError } from '@parlance/sdk';
+import { AdminPassword } from '@parlance/ui/components/admin-password.tsx';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Logo } from '@parlance/ui/components/logo.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { currentLocation, go, hrefOf, locationAfterLogin, useLocation } from '@parlance/ui/state/router.ts';
+import { logIn, useAccess } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useEffect, useState } from 'react';
-import { AdminPassword } from '../../components/admin-password.tsx';
-import { Button } from '../../components/button.tsx';
-import { Logo } from '../../components/logo.tsx';
-import { Notice } from '../../components/notice.tsx';
-import { currentLocation, go, hrefOf, locationAfterLogin, useLocation } from '../../router.ts';
-import { logIn, useAccess } from '../../state/server.ts';
 
 export function LoginPage({ expired }: { expired: boolean }) {
   const [problem, setProblem] = useState<string | null>(null);

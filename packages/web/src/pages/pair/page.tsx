@@ -1,12 +1,12 @@
 /** Connects a browser extension by its code. `?code=` is what the extension shows. */
 import { type PairingRequest, ParlanceError } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { hrefOf, useLocation } from '@parlance/ui/state/router.ts';
+import { parlance } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useCallback, useEffect, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
-import { hrefOf, useLocation } from '../../router.ts';
-import { parlance } from '../../state/server.ts';
 import { RequestCard } from './request-card.tsx';
 
 type Shown =

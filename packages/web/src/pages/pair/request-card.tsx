@@ -1,10 +1,10 @@
 /** A browser extension that wants to be connected: compare the code, then allow or deny it. */
 import type { PairingRequest } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Icon } from '@parlance/ui/components/icon.tsx';
+import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Icon } from '../../components/icon.tsx';
-import { attempt, toast } from '../../components/toast.tsx';
-import { parlance, useServer } from '../../state/server.ts';
 
 type RequestProps = {
   readonly request: PairingRequest;

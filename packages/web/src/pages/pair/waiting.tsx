@@ -1,5 +1,5 @@
 /** In open mode: extensions that wait, beside the other approvals. */
-import { parlance } from '../../state/server.ts';
+import { parlance } from '@parlance/ui/state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';
 import { RequestCard } from './request-card.tsx';
 

@@ -1,10 +1,11 @@
 /** The frame to send: an example, a saved frame or an earlier one, edited freely and sent as it is. */
+
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Choice } from '@parlance/ui/components/choice.tsx';
+import { copyText } from '@parlance/ui/components/copy-text.ts';
+import { Dialog } from '@parlance/ui/components/dialog.tsx';
+import { toast } from '@parlance/ui/components/toast.tsx';
 import { type KeyboardEvent, useId, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Choice } from '../../components/choice.tsx';
-import { copyText } from '../../components/copy-text.ts';
-import { Dialog } from '../../components/dialog.tsx';
-import { toast } from '../../components/toast.tsx';
 import { frameSummary } from '../../entries/frame-summary.ts';
 import type { ShellCommand } from '../../entries/rows.ts';
 import { validityOf } from './draft.ts';

@@ -1,6 +1,7 @@
 /** The frame being written, stored in the browser. */
+
+import { readStorage, writeStorage } from '@parlance/ui/state/storage.ts';
 import { frameSummary } from '../../entries/frame-summary.ts';
-import { readStorage, writeStorage } from '../../state/storage.ts';
 
 export type Side = 'left' | 'right';
 

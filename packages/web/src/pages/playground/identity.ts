@@ -3,8 +3,8 @@
  * token is kept in memory.
  */
 import { connect, type Parlance } from '@parlance/sdk';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
-import { parlance, useServer } from '../../state/server.ts';
 
 export type Identity = {
   readonly name: string;

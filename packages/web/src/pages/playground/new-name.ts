@@ -1,4 +1,4 @@
-import { parlance } from '../../state/server.ts';
+import { parlance } from '@parlance/ui/state/server.ts';
 
 /** A UUID, because some dialects require one. `crypto.randomUUID` is missing on pages served over plain HTTP. */
 export const newName = (): string =>

@@ -3,12 +3,12 @@
  * dialects are in the address, so that a setup can be linked to.
  */
 import type { Dialect, DialectList } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Choice } from '@parlance/ui/components/choice.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { go, hrefOf, useLocation } from '@parlance/ui/state/router.ts';
 import { useCallback, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Choice } from '../../components/choice.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
-import { go, hrefOf, useLocation } from '../../router.ts';
 import { dialectNamed, useDialects } from '../../state/dialects.ts';
 import { useIdentity } from './identity.ts';
 import { newName } from './new-name.ts';

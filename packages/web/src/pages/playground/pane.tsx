@@ -1,13 +1,13 @@
 /** A client of one dialect: connection, composer and frames. */
 import { type Dialect, type DialectExample, type DialectList, ParlanceError } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { Choice } from '@parlance/ui/components/choice.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { Choice } from '../../components/choice.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { EntryList } from '../../entries/list.tsx';
 import type { NumberedFrame } from '../../entries/rows.ts';
-import { useServer } from '../../state/server.ts';
 import { shellCommand } from '../timeline/shell-command.ts';
 import { type Call, shownAddress, socketUrl } from './address.ts';
 import { Composer } from './composer.tsx';

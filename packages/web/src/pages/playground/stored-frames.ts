@@ -1,6 +1,7 @@
 /** Frames kept in the browser, by user and dialect: those that were sent last, and those saved under a name. */
+
+import { readStorage, writeStorage } from '@parlance/ui/state/storage.ts';
 import { useState } from 'react';
-import { readStorage, writeStorage } from '../../state/storage.ts';
 
 export type StoredFrame = {
   readonly text: string;

@@ -1,24 +1,24 @@
 /** What a reader sets for this browser. */
 
 import type { Pairing } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Dialog } from '@parlance/ui/components/dialog.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { Shortcuts } from '@parlance/ui/components/shortcuts.tsx';
+import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { useShownFault } from '@parlance/ui/state/activity.ts';
+import { hrefOf } from '@parlance/ui/state/router.ts';
+import { parlance } from '@parlance/ui/state/server.ts';
+import { THEMES, type Theme } from '@parlance/ui/state/stored-theme.ts';
+import { setTheme, useTheme } from '@parlance/ui/state/theme.ts';
 import { useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
-import { Shortcuts } from '../../components/shortcuts.tsx';
-import { attempt, toast } from '../../components/toast.tsx';
-import { hrefOf } from '../../router.ts';
-import { useShownFault } from '../../state/activity.ts';
 import {
   canNotify,
   turnOffNotifications,
   turnOnNotifications,
   useNotifications,
 } from '../../state/notifications.ts';
-import { parlance } from '../../state/server.ts';
-import { THEMES, type Theme } from '../../state/stored-theme.ts';
-import { setTheme, useTheme } from '../../state/theme.ts';
 import { usePolled } from '../../state/use-polled.ts';
 
 const LABELS: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };

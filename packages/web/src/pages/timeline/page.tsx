@@ -3,26 +3,26 @@
  * Keys in the list: arrows, Home and End move, Enter expands, c copies, w copies as a shell command.
  */
 import type { DurableEvent } from '@parlance/protocol';
+import { textOf } from '@parlance/ui/chat/rows.ts';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { Choice } from '@parlance/ui/components/choice.tsx';
+import { download } from '@parlance/ui/components/download.ts';
+import { Empty } from '@parlance/ui/components/empty.tsx';
+import { Notice } from '@parlance/ui/components/notice.tsx';
+import { onActivity, useDisconnectedLately, useShownFault } from '@parlance/ui/state/activity.ts';
+import { may } from '@parlance/ui/state/may.ts';
+import { hrefOf } from '@parlance/ui/state/router.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
+import { useSessions } from '@parlance/ui/state/sessions.ts';
 import { useCallback, useEffect, useId, useMemo, useState, useSyncExternalStore } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { Choice } from '../../components/choice.tsx';
 import { DriverChip } from '../../components/driver-chip.tsx';
-import { Empty } from '../../components/empty.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { Page } from '../../components/page.tsx';
 import { clockTime } from '../../entries/cell.tsx';
 import { oneLine } from '../../entries/event-summary.ts';
 import { EntryList } from '../../entries/list.tsx';
 import { alignedRows, eventRows, exportLines, frameRows, type NumberedFrame } from '../../entries/rows.ts';
-import { download } from '../../layout/download.ts';
-import { hrefOf } from '../../router.ts';
-import { onActivity, useDisconnectedLately, useShownFault } from '../../state/activity.ts';
 import { dialectNamed, useDialects } from '../../state/dialects.ts';
-import { may } from '../../state/may.ts';
-import { parlance, useServer } from '../../state/server.ts';
-import { useSessions } from '../../state/sessions.ts';
-import { textOf } from '../chat/rows.ts';
 import { isRunning, MAX_FRAMES, NOTHING_YET, type Timeline, TimelineFeed } from './feed.ts';
 import { type Choices, choicesOf, EVERYTHING, type Filter, shownEvents, shownFrames } from './filter.ts';
 import { shellCommand } from './shell-command.ts';

@@ -1,16 +1,16 @@
 /** The guide: model, key, and how to connect each kind of client to this server. */
 import type { About } from '@parlance/sdk';
+import { Button } from '@parlance/ui/components/button.tsx';
+import { Chip } from '@parlance/ui/components/chip.tsx';
+import { CopyButton } from '@parlance/ui/components/copy-button.tsx';
+import { toast } from '@parlance/ui/components/toast.tsx';
+import { CodeBlock } from '@parlance/ui/markdown/code-block.tsx';
+import { may } from '@parlance/ui/state/may.ts';
+import { hrefOf } from '@parlance/ui/state/router.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useMemo, useState } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
 import { Page } from '../../components/page.tsx';
-import { toast } from '../../components/toast.tsx';
-import { CodeBlock } from '../../markdown/code-block.tsx';
-import { hrefOf } from '../../router.ts';
 import { useDialects } from '../../state/dialects.ts';
-import { may } from '../../state/may.ts';
-import { parlance, useServer } from '../../state/server.ts';
 import { type Client, clientsOf, DEMO } from './clients.ts';
 
 import { type ServerInfo, serverInfoOf } from './server-info.ts';

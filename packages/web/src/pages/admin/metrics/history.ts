@@ -1,8 +1,8 @@
 /** Metrics of the last minutes, kept in the page because the server keeps none. Polled while the section is shown. */
 import { ParlanceError } from '@parlance/sdk';
-import { onActivity } from '../../../state/activity.ts';
-import { parlance } from '../../../state/server.ts';
-import { store } from '../../../state/store.ts';
+import { onActivity } from '@parlance/ui/state/activity.ts';
+import { parlance } from '@parlance/ui/state/server.ts';
+import { store } from '@parlance/ui/state/store.ts';
 import { type Figures, figuresOf } from './figures.ts';
 
 export const POLL_MS = 2_000;

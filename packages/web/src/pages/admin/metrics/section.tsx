@@ -1,7 +1,8 @@
 /** Live metrics of the server. */
+
+import { useServer } from '@parlance/ui/state/server.ts';
+import { useStore } from '@parlance/ui/state/store.ts';
 import { useEffect } from 'react';
-import { useServer } from '../../../state/server.ts';
-import { useStore } from '../../../state/store.ts';
 import { Section } from '../section.tsx';
 
 import { bytes, count, perSecond, seconds } from './format.ts';

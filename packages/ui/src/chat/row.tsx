@@ -1,10 +1,10 @@
 import type { CompactionView, Item, TurnView } from '@parlance/sdk';
 import { memo, type ReactNode } from 'react';
-import { Button } from '../../components/button.tsx';
-import { Icon, type IconName } from '../../components/icon.tsx';
-import { attempt } from '../../components/toast.tsx';
-import { Markdown } from '../../markdown/markdown.tsx';
-import { parlance, useServer } from '../../state/server.ts';
+import { Button } from '../components/button.tsx';
+import { Icon, type IconName } from '../components/icon.tsx';
+import { attempt } from '../components/toast.tsx';
+import { Markdown } from '../markdown/markdown.tsx';
+import { parlance, useServer } from '../state/server.ts';
 import { CallCard } from './call-card.tsx';
 import { Collapsible } from './collapsible.tsx';
 import { duration, shortNumber } from './cost.ts';

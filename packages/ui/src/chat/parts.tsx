@@ -1,10 +1,10 @@
 /** Parts of an input or of a tool's output. */
 import type { Link, Part } from '@parlance/protocol';
-import { Icon } from '../../components/icon.tsx';
-import { Picture } from '../../components/picture.tsx';
-import { download } from '../../layout/download.ts';
-import { ansiRuns, hasAnsi } from '../../markdown/ansi.ts';
-import { Markdown } from '../../markdown/markdown.tsx';
+import { download } from '../components/download.ts';
+import { Icon } from '../components/icon.tsx';
+import { Picture } from '../components/picture.tsx';
+import { ansiRuns, hasAnsi } from '../markdown/ansi.ts';
+import { Markdown } from '../markdown/markdown.tsx';
 
 const SHOWN = /^image\/(png|jpeg|gif|webp)$/;
 

@@ -1,8 +1,8 @@
 /** A conversation that the session took over from elsewhere. */
 import type { HistoryItem } from '@parlance/protocol';
 import type { HistoryView } from '@parlance/sdk';
-import { Chip } from '../../components/chip.tsx';
-import { Markdown } from '../../markdown/markdown.tsx';
+import { Chip } from '../components/chip.tsx';
+import { Markdown } from '../markdown/markdown.tsx';
 import { Collapsible } from './collapsible.tsx';
 import { Parts } from './parts.tsx';
 

@@ -1,7 +1,7 @@
 /** Slash commands of the console. */
 import type { About, ProviderModels } from '@parlance/sdk';
-import { type ModelGroup, matching, modelGroups } from '../../components/model-picker/options.ts';
-import { type Caller, may, type Needs } from '../../state/may.ts';
+import { type ModelGroup, matching, modelGroups } from '../components/model-picker/options.ts';
+import { type Caller, may, type Needs } from '../state/may.ts';
 
 export const SLASHES = [
   { name: 'model', about: 'Set the model of this session', argument: 'NAME' },

@@ -1,14 +1,14 @@
 /** Outcome and usage of a turn, with "regenerate". */
 import type { TurnView } from '@parlance/sdk';
 import { memo, useContext } from 'react';
-import { Button, IconButton } from '../../components/button.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { Notice } from '../../components/notice.tsx';
-import { attempt } from '../../components/toast.tsx';
-import { hrefOf } from '../../router.ts';
-import { may } from '../../state/may.ts';
-import { usePrices } from '../../state/prices.ts';
-import { parlance, useServer } from '../../state/server.ts';
+import { Button, IconButton } from '../components/button.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { Notice } from '../components/notice.tsx';
+import { attempt } from '../components/toast.tsx';
+import { may } from '../state/may.ts';
+import { usePrices } from '../state/prices.ts';
+import { hrefOf } from '../state/router.ts';
+import { parlance, useServer } from '../state/server.ts';
 import { IsLatest } from './branch-context.ts';
 import { costOf, dollars, duration, modelOf, shortNumber } from './cost.ts';
 import { Versions } from './input-row.tsx';

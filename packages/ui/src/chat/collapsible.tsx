@@ -1,5 +1,5 @@
 import { type ReactNode, useState } from 'react';
-import { Icon, type IconName } from '../../components/icon.tsx';
+import { Icon, type IconName } from '../components/icon.tsx';
 
 type CollapsibleProps = {
   readonly name: string;

@@ -1,6 +1,6 @@
-import { Dialog } from '../../components/dialog.tsx';
-import { Shortcuts } from '../../components/shortcuts.tsx';
-import { useServer } from '../../state/server.ts';
+import { Dialog } from '../components/dialog.tsx';
+import { Shortcuts } from '../components/shortcuts.tsx';
+import { useServer } from '../state/server.ts';
 import { slashesFor } from './slash.ts';
 
 export function HelpDialog({ onClose }: { onClose: () => void }) {

@@ -1,9 +1,9 @@
 /** Model, agent and approval mode of a session or of a new one. */
 import type { ApprovalMode } from '@parlance/protocol';
 import { useState } from 'react';
-import { ModelPicker } from '../../components/model-picker/model-picker.tsx';
-import { may } from '../../state/may.ts';
-import { useServer } from '../../state/server.ts';
+import { ModelPicker } from '../components/model-picker/model-picker.tsx';
+import { may } from '../state/may.ts';
+import { useServer } from '../state/server.ts';
 import { FullAutoDialog } from './full-auto-dialog.tsx';
 import { approvalModes } from './slash.ts';
 

@@ -4,7 +4,7 @@
  */
 import { ParlanceError, type Price } from '@parlance/sdk';
 import { useMemo } from 'react';
-import type { Prices } from '../pages/chat/cost.ts';
+import type { Prices } from '../chat/cost.ts';
 import { parlance } from './server.ts';
 import { readStorage, writeStorage } from './storage.ts';
 import { store, useStore } from './store.ts';

@@ -1,6 +1,6 @@
 /** What a call is about, in one line. Pure. */
 import type { CallView } from '@parlance/sdk';
-import { commandLine } from '../../components/approval/approval-text.ts';
+import { commandLine } from '../components/approval/approval-text.ts';
 import { isCommand } from './call-input.tsx';
 
 const MAX_LENGTH = 200;

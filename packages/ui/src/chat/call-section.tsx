@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { CopyButton } from '../../components/copy-button.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
 
 type SectionProps = {
   readonly title: string;

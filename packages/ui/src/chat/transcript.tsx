@@ -4,11 +4,11 @@ import type { BlockView, Item } from '@parlance/sdk';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import type { Token } from 'marked';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
-import { useDistantCard } from '../../components/approval/use-keys.ts';
-import { Button, IconButton } from '../../components/button.tsx';
-import type { Lexed } from '../../markdown/lex.ts';
-import { MarkdownBlocks } from '../../markdown/markdown.tsx';
-import { lexedWithMath } from '../../markdown/math-lex.ts';
+import { useDistantCard } from '../components/approval/use-keys.ts';
+import { Button, IconButton } from '../components/button.tsx';
+import type { Lexed } from '../markdown/lex.ts';
+import { MarkdownBlocks } from '../markdown/markdown.tsx';
+import { lexedWithMath } from '../markdown/math-lex.ts';
 import { RowView } from './row.tsx';
 import { type Row, rowWith } from './rows.ts';
 

@@ -1,6 +1,6 @@
 /** Executes slash commands. */
 import type { About } from '@parlance/sdk';
-import { toast } from '../../components/toast.tsx';
+import { toast } from '../components/toast.tsx';
 import type { Chosen } from './pickers.tsx';
 import { AS_SERVER, approvalModes, type Slash } from './slash.ts';
 

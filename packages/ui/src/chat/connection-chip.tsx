@@ -1,7 +1,7 @@
 import type { ConnectionState } from '@parlance/sdk';
-import { Button } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { useDisconnectedLately } from '../../state/activity.ts';
+import { Button } from '../components/button.tsx';
+import { Chip } from '../components/chip.tsx';
+import { useDisconnectedLately } from '../state/activity.ts';
 
 type ChipProps = { readonly connection: ConnectionState; readonly retryNow: () => void };
 

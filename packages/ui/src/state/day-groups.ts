@@ -1,6 +1,6 @@
 /** Sessions by the day of their last change. Pure. */
 import type { Session } from '@parlance/sdk';
-import { partitionPoint } from '../state/partition-point.ts';
+import { partitionPoint } from './partition-point.ts';
 
 type Dated = Pick<Session, 'updatedAt'>;
 

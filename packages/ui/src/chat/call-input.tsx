@@ -1,9 +1,9 @@
 /** The input of a call: its command or patch as such, everything else as JSON. */
 import type { CallView } from '@parlance/sdk';
-import { commandLine } from '../../components/approval/approval-text.ts';
-import { PatchView } from '../../components/approval/patch-view.tsx';
-import { reportedFiles } from '../../components/approval/patched-file.ts';
-import { Code } from '../../markdown/code-block.tsx';
+import { commandLine } from '../components/approval/approval-text.ts';
+import { PatchView } from '../components/approval/patch-view.tsx';
+import { reportedFiles } from '../components/approval/patched-file.ts';
+import { Code } from '../markdown/code-block.tsx';
 import { CallSection } from './call-section.tsx';
 
 export const isCommand = (value: unknown): value is string[] =>

@@ -1,5 +1,5 @@
 /** Texts that have not been sent, kept until the tab is closed. `new` is that of a session that does not exist yet. */
-import { readStorage, writeStorage } from '../../state/storage.ts';
+import { readStorage, writeStorage } from '../state/storage.ts';
 
 const nameOf = (draft: string): string => `parlance.draft.${draft}`;
 

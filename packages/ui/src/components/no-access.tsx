@@ -1,6 +1,7 @@
 /** Shown in place of what the caller may not use. */
-import { hrefOf, signInHref, useLocation } from '../router.ts';
+
 import { isLocal } from '../state/may.ts';
+import { hrefOf, signInHref, useLocation } from '../state/router.ts';
 import { useServer } from '../state/server.ts';
 import { AdminPassword } from './admin-password.tsx';
 import { Empty } from './empty.tsx';

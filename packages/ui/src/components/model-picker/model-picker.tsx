@@ -9,9 +9,9 @@ import {
   useRef,
   useState,
 } from 'react';
-import { hrefOf } from '../../router.ts';
 import { may } from '../../state/may.ts';
 import { type ListedModels, loadModels, useListedModels } from '../../state/models.ts';
+import { hrefOf } from '../../state/router.ts';
 import { useServer } from '../../state/server.ts';
 import { Button } from '../button.tsx';
 import { Icon } from '../icon.tsx';

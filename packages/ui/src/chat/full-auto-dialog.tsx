@@ -1,4 +1,4 @@
-import { Dialog } from '../../components/dialog.tsx';
+import { Dialog } from '../components/dialog.tsx';
 
 type FullAutoProps = { readonly onConfirm: () => void; readonly onClose: () => void };
 

@@ -2,7 +2,7 @@
 import { memo, type ReactNode, useDeferredValue, useMemo, useState } from 'react';
 import { IconButton } from '../components/button.tsx';
 import { CopyButton } from '../components/copy-button.tsx';
-import { download } from '../layout/download.ts';
+import { download } from '../components/download.ts';
 import { MAX_HIGHLIGHTED_LENGTH, useHighlighter } from './use-highlighter.ts';
 
 type CodeProps = { readonly code: string; readonly language: string };

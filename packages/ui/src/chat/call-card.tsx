@@ -3,12 +3,12 @@
 import type { Json } from '@parlance/protocol';
 import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
 import { memo, type ReactNode } from 'react';
-import { ApprovalCard } from '../../components/approval/approval-card.tsx';
-import { answerText } from '../../components/approval/approval-text.ts';
-import { Chip, type ChipVariant } from '../../components/chip.tsx';
-import { Icon } from '../../components/icon.tsx';
-import { Markdown } from '../../markdown/markdown.tsx';
-import { useServer } from '../../state/server.ts';
+import { ApprovalCard } from '../components/approval/approval-card.tsx';
+import { answerText } from '../components/approval/approval-text.ts';
+import { Chip, type ChipVariant } from '../components/chip.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Markdown } from '../markdown/markdown.tsx';
+import { useServer } from '../state/server.ts';
 import { callGist } from './call-gist.ts';
 import { CallInput } from './call-input.tsx';
 import { CallSection } from './call-section.tsx';

@@ -2,11 +2,11 @@
 import type { Part } from '@parlance/protocol';
 import type { InputView } from '@parlance/sdk';
 import { type KeyboardEvent, memo, useContext, useState } from 'react';
-import { Button, IconButton } from '../../components/button.tsx';
-import { Chip } from '../../components/chip.tsx';
-import { CopyButton } from '../../components/copy-button.tsx';
-import { attempt } from '../../components/toast.tsx';
-import { parlance } from '../../state/server.ts';
+import { Button, IconButton } from '../components/button.tsx';
+import { Chip } from '../components/chip.tsx';
+import { CopyButton } from '../components/copy-button.tsx';
+import { attempt } from '../components/toast.tsx';
+import { parlance } from '../state/server.ts';
 import { Branches, IsLatest } from './branch-context.ts';
 import type { Branch } from './branches.ts';
 import { Parts } from './parts.tsx';

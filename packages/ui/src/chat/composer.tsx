@@ -13,13 +13,14 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
-import { focusPendingCard, useMessageField } from '../../components/approval/use-keys.ts';
-import { Button, IconButton } from '../../components/button.tsx';
-import { Icon } from '../../components/icon.tsx';
-import { Notice } from '../../components/notice.tsx';
-import { useHighlighterSoon } from '../../markdown/use-highlighter.ts';
-import { loadModels, useListedModels } from '../../state/models.ts';
-import { useServer } from '../../state/server.ts';
+import { focusPendingCard, useMessageField } from '../components/approval/use-keys.ts';
+import { Button, IconButton } from '../components/button.tsx';
+import { Icon } from '../components/icon.tsx';
+import { Notice } from '../components/notice.tsx';
+import { attempt } from '../components/toast.tsx';
+import { useHighlighterSoon } from '../markdown/use-highlighter.ts';
+import { loadModels, useListedModels } from '../state/models.ts';
+import { useServer } from '../state/server.ts';
 
 import { ACCEPTED, type Attachment, attachmentOf, NotText, problemWith } from './attachments.ts';
 import { readDraft, writeDraft } from './drafts.ts';
@@ -425,4 +426,13 @@ function useMedia(query: string): boolean {
     [query],
   );
   return useSyncExternalStore(subscribe, () => matchMedia(query).matches);
+}
+
+/** Like `attempt`; false also if the work returns false. */
+export async function attempted(work: () => Promise<boolean>): Promise<boolean> {
+  let done = false;
+  await attempt(async () => {
+    done = await work();
+  });
+  return done;
 }
