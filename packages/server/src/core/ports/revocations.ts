@@ -1,3 +1,9 @@
+/**
+ * How long revocations are kept after their tokens have expired: a clock that was ahead for a while must not
+ * make revoked tokens valid again.
+ */
+export const KEPT_AFTER_EXPIRY_MS = 30 * 24 * 3_600_000;
+
 export type Revocation = { readonly id: string; readonly until: number };
 
 /** Tokens revoked before they expire. */

@@ -4,7 +4,7 @@ import type { ApiKey, ApiKeyStore } from '../../core/ports/api-keys.ts';
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { Pairing, PairingRequest, PairingStore } from '../../core/ports/pairings.ts';
 import type { PreferenceStore } from '../../core/ports/preferences.ts';
-import type { RevocationStore } from '../../core/ports/revocations.ts';
+import { KEPT_AFTER_EXPIRY_MS, type RevocationStore } from '../../core/ports/revocations.ts';
 import type { Share } from '../../core/ports/shares.ts';
 import type { StoredUser, User, UserStore } from '../../core/ports/users.ts';
 import { closeGuard } from '../shared/close-guard.ts';
@@ -108,7 +108,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
   };
   const revocations: RevocationStore = {
     add: whileOpen((id, until) => {
-      for (const [other, end] of revoked) if (end < Date.now()) revoked.delete(other);
+      for (const [other, end] of revoked) if (end < Date.now() - KEPT_AFTER_EXPIRY_MS) revoked.delete(other);
       revoked.set(storable(id), Math.max(until, revoked.get(storable(id)) ?? until));
     }),
     has: whileOpen((id) => revoked.has(storable(id))),

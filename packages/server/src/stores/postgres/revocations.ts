@@ -1,16 +1,20 @@
-import type { Revocation } from '../../core/ports/revocations.ts';
+import { KEPT_AFTER_EXPIRY_MS, type Revocation } from '../../core/ports/revocations.ts';
 import { storable } from '../shared/text.ts';
 import type { Statements } from './database.ts';
 
 export const prepareRevocations = (database: Statements) => ({
-  /** Increments `changes` in the same statement, which other nodes poll. */
+  /**
+   * Increments `changes` in the same statement, which other nodes poll. Prunes by the clock of the database:
+   * that of a node may be wrong.
+   */
   async add(id: string, until: number): Promise<void> {
     await database.query(
-      `WITH pruned AS (DELETE FROM revocations WHERE until < $3 AND id <> $1),
+      `WITH pruned AS (
+           DELETE FROM revocations WHERE until < (extract(epoch FROM now()) * 1000)::bigint - $3::bigint AND id <> $1),
          changed AS (UPDATE cluster SET changes = changes + 1)
        INSERT INTO revocations (id, until) VALUES ($1, $2)
        ON CONFLICT (id) DO UPDATE SET until = greatest(revocations.until, excluded.until)`,
-      [storable(id), Math.trunc(until), Date.now()],
+      [storable(id), Math.trunc(until), KEPT_AFTER_EXPIRY_MS],
     );
   },
   async list(): Promise<Revocation[]> {

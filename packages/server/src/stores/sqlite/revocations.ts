@@ -1,5 +1,5 @@
 import type { Database } from 'bun:sqlite';
-import type { Revocation } from '../../core/ports/revocations.ts';
+import { KEPT_AFTER_EXPIRY_MS, type Revocation } from '../../core/ports/revocations.ts';
 import { storable } from '../shared/text.ts';
 
 export function prepareRevocations(database: Database) {
@@ -12,7 +12,7 @@ export function prepareRevocations(database: Database) {
     'SELECT id, until FROM revocations WHERE until >= ?',
   );
   const keep = database.transaction((id: string, until: number) => {
-    prune.run(Date.now());
+    prune.run(Date.now() - KEPT_AFTER_EXPIRY_MS);
     insert.run(id, until);
   });
 
