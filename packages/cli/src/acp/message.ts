@@ -34,6 +34,7 @@ export function parsed(text: string): Message | null {
 /** −32603 of JSON-RPC. */
 export const INTERNAL = -32603;
 export const PARSE_ERROR = -32700;
+export const NO_METHOD = -32601;
 
 export const failed = (id: Message['id'], code: number, message: string): string =>
   JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error: { code, message } });

@@ -6,7 +6,7 @@
 
 import type { StdioProtocol } from '../stdio/run.ts';
 import type { LinkSocket, ServerLink } from '../stdio/server-link.ts';
-import { failed, INTERNAL, type Message, PARSE_ERROR, parsed } from './message.ts';
+import { failed, INTERNAL, type Message, NO_METHOD, PARSE_ERROR, parsed } from './message.ts';
 import { OpenSession } from './open-session.ts';
 import { Requests } from './requests.ts';
 
@@ -14,6 +14,16 @@ import { Requests } from './requests.ts';
 const PAUSES_MS = [0, 100, 250, 500, 1_000, 2_000, 4_000];
 /** Maximum number of messages waiting for the connection. */
 const MAX_WAITING = 1_000;
+
+/**
+ * What the server may send unrequested. Editors offer more to an agent, such as reading files and running commands: a
+ * server never uses it, and one that was taken over must not.
+ */
+const PASSED: ReadonlySet<unknown> = new Set([
+  'session/update',
+  'session/request_permission',
+  '$/cancel_request',
+]);
 
 export class AcpPipe implements StdioProtocol {
   readonly #requests = new Requests();
@@ -71,17 +81,25 @@ export class AcpPipe implements StdioProtocol {
     return socket;
   }
 
-  #incoming(text: string): void {
-    const message = parsed(text);
-    const { method, params } = message ?? {};
+  #incoming(frame: string): void {
+    const message = parsed(frame);
+    if (!message) return;
+    // A line break would end the message for the editor.
+    const text = /[\r\n]/.test(frame) ? JSON.stringify(message) : frame;
+    const { method, params } = message;
+    if (method !== undefined && !PASSED.has(method)) {
+      const refusal = failed(message.id, NO_METHOD, 'Method not found');
+      if (message.id !== undefined) this.#socket?.send(Buffer.from(refusal));
+      return;
+    }
     if (method === 'session/update') {
       const session = this.#sessions.get(params?.sessionId ?? '');
-      const unseen = message && session ? session.unseen(message) : message;
+      const unseen = session ? session.unseen(message) : message;
       if (unseen) this.write(unseen === message ? text : JSON.stringify(unseen));
       return;
     }
     if (method === 'session/request_permission') {
-      const id = String(message?.id);
+      const id = String(message.id);
       if (this.#asked.has(id)) this.#requests.askedAgain(id);
       else this.write(text);
       this.#asked.set(id, params?.sessionId ?? '');

@@ -5,7 +5,7 @@
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { StdioProtocol } from '../stdio/run.ts';
 import type { ServerLink } from '../stdio/server-link.ts';
-import { errorLine, failureOf, PARSE_ERROR, TOO_LARGE } from './errors.ts';
+import { errorLine, failureOf, NO_METHOD, PARSE_ERROR, TOO_LARGE } from './errors.ts';
 import {
   cancelledIn,
   isModern,
@@ -23,6 +23,9 @@ const RECONNECTION = {
   reconnectionDelayGrowFactor: 1.5,
   maxRetries: Number.POSITIVE_INFINITY,
 };
+
+/** What the server may request from the client: not its model or its folders, which a server never uses. */
+const PASSED: ReadonlySet<string> = new Set(['elicitation/create', 'ping']);
 
 /** A request without a response yet. */
 type Open = {
@@ -96,6 +99,11 @@ export class McpBridge implements StdioProtocol {
   }
 
   #pass(message: Message): void {
+    if (isRequest(message) && !PASSED.has(message.method)) {
+      const refusal = { jsonrpc: '2.0', id: message.id, error: NO_METHOD };
+      void this.#transport.send(refusal as never).catch(ignore);
+      return;
+    }
     const version = versionIn(message);
     if (version !== null) this.#transport.setProtocolVersion(version);
     this.write(JSON.stringify(message));

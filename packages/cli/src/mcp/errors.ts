@@ -5,6 +5,7 @@ import type { RequestId } from './messages.ts';
 export type RpcError = { readonly code: number; readonly message: string; readonly data?: unknown };
 
 export const PARSE_ERROR: RpcError = { code: -32_700, message: 'The line is not a JSON-RPC message.' };
+export const NO_METHOD: RpcError = { code: -32_601, message: 'Method not found' };
 export const TOO_LARGE: RpcError = { code: -32_600, message: 'The message is too large.' };
 
 export const errorLine = (id: RequestId | null, error: RpcError): string =>

@@ -56,15 +56,13 @@ export type RequestedCall = { readonly tool: string; readonly input: JsonObject 
 export function approvalMessage(event: DurableEvent<'approval.requested'>, call: RequestedCall): Message {
   const { approval, ask, session, turn } = event;
   const { description } = ask;
-  const command = ask.command.join(' ');
-  const shown = description.includes(command) ? '' : `${command}\n`;
   return {
     messageId: approval,
     contextId: session,
     taskId: turn,
     role: 'ROLE_AGENT',
     parts: [
-      { text: `${shown}${questionText(ask)}` },
+      { text: questionText(ask) },
       {
         data: {
           approval: { id: approval, tool: call.tool, input: call.input, description },

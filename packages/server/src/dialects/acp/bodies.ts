@@ -1,5 +1,6 @@
 /** Out: messages that the server sends unrequested. */
 import type { ApprovalId, Ask, CallId, JsonObject } from '@parlance/protocol';
+import { wholeText } from '../shared/approval-text.ts';
 import { callFields, diffsToApprove } from './tool-calls.ts';
 import type { CallContent, CallFields, Update } from './updates.ts';
 
@@ -56,14 +57,17 @@ const DENY: PermissionOption = { optionId: 'deny', name: 'Reject', kind: 'reject
 
 export function permissionRequest(sessionId: string, waiting: Waiting): PermissionBody {
   const { approval, ask } = waiting;
-  const text = { type: 'content', content: { type: 'text', text: ask.description } } as const;
+  const diffs = diffsToApprove(ask, waiting);
+  // Editors show title and content, but not all of them the raw input.
+  const whole = diffs.length > 0 ? ask.description : wholeText(ask).trimEnd();
+  const text = { type: 'content', content: { type: 'text', text: whole } } as const;
   return {
     jsonrpc: '2.0',
     id: approval,
     method: 'session/request_permission',
     params: {
       sessionId,
-      toolCall: { ...callFields(waiting), content: [...diffsToApprove(ask, waiting), text] },
+      toolCall: { ...callFields(waiting), content: [...diffs, text] },
       options: ask.grant === undefined ? [ONCE, DENY] : [ONCE, ALWAYS, DENY],
     },
   };

@@ -3,7 +3,7 @@ import { isAbsolute, join } from 'node:path';
 import type { ConnectionId } from '@parlance/protocol';
 import type { SessionRef } from '../../core/api/index.ts';
 import type { FrameTap, Pieces, Socket, Subscriber } from '../../http/connection.ts';
-import { type Body, type PermissionBody, withdrawal } from './bodies.ts';
+import { type Body, type PermissionBody, type PermissionOption, withdrawal } from './bodies.ts';
 import type { CallContent } from './updates.ts';
 
 /** Polling interval for a slow reader, in milliseconds. */
@@ -15,8 +15,8 @@ export type OpenSession = { readonly ref: SessionRef; readonly folder: string };
 export class Client implements Subscriber {
   /** by id */
   readonly sessions = new Map<string, OpenSession>();
-  /** unanswered permission requests: the session of each, by approval */
-  readonly #pending = new Map<string, string>();
+  /** unanswered permission requests, by approval */
+  readonly #pending = new Map<string, PermissionBody['params']>();
   /** requests that are sent after the response that opens their session, by session */
   readonly #held = new Map<string, PermissionBody[]>();
 
@@ -57,7 +57,8 @@ export class Client implements Subscriber {
   /** Holds back permission requests of the session until `release` is called. */
   hold(session: string): void {
     this.#held.set(session, []);
-    for (const [approval, of] of this.#pending) if (of === session) this.#pending.delete(approval);
+    for (const [approval, { sessionId }] of this.#pending)
+      if (sessionId === session) this.#pending.delete(approval);
   }
 
   release(session: string): void {
@@ -66,17 +67,18 @@ export class Client implements Subscriber {
     for (const body of held) this.#request(body);
   }
 
-  /** The session of a permission request that is pending here; null if there is none, or it was answered. */
-  answered(approval: string): SessionRef | null {
-    const session = this.#pending.get(approval);
+  /** The permission request that is pending here; null if there is none, or it was answered. */
+  answered(approval: string): { ref: SessionRef; options: readonly PermissionOption[] } | null {
+    const asked = this.#pending.get(approval);
     this.#pending.delete(approval);
-    return (session !== undefined && this.sessions.get(session)?.ref) || null;
+    const ref = asked && this.sessions.get(asked.sessionId)?.ref;
+    return ref ? { ref, options: asked.options } : null;
   }
 
   /** Withdraws the permission requests of the session. */
   withdrawAll(session: string): void {
-    for (const [approval, of] of this.#pending)
-      if (of === session) this.#withdraw(approval, JSON.stringify(withdrawal(approval)));
+    for (const [approval, { sessionId }] of this.#pending)
+      if (sessionId === session) this.#withdraw(approval, JSON.stringify(withdrawal(approval)));
     this.#held.delete(session);
     this.sessions.delete(session);
   }
@@ -85,7 +87,7 @@ export class Client implements Subscriber {
     const { sessionId } = body.params;
     const held = this.#held.get(sessionId);
     if (held) return void held.push(body);
-    this.#pending.set(body.id, sessionId);
+    this.#pending.set(body.id, body.params);
     this.socket.sendFrame(this.#located(body));
   }
 

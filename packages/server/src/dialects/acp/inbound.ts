@@ -75,6 +75,10 @@ class AcpConnection {
   }
 
   async #request(id: Id, method: string, params: unknown): Promise<void> {
+    if (this.#prompts.has(id)) {
+      const message = 'Invalid request: the id belongs to a prompt that is not answered yet';
+      return this.socket.sendFrame(failure(id, CODES.invalidRequest, message));
+    }
     try {
       const handle = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
       if (!handle) {
@@ -168,13 +172,17 @@ class AcpConnection {
 
   /** Does not wait for the prompt: the next message may be `session/cancel`. */
   #await(id: Id, prompt: Prompt): void {
-    this.#prompts.set(id, prompt);
+    // The client has disconnected, or has used the id twice before the first prompt was accepted.
+    if (!this.socket.open || this.#prompts.has(id)) prompt.leave();
+    else this.#prompts.set(id, prompt);
     prompt.ended
       .then(
         (stopReason) => this.socket.sendFrame(result(id, { stopReason })),
         (thrown: unknown) => this.#failed(id, thrown),
       )
-      .finally(() => this.#prompts.delete(id));
+      .finally(() => {
+        if (this.#prompts.get(id) === prompt) this.#prompts.delete(id);
+      });
   }
 
   /** Permission requests are sent after the response, because the client does not know the session before. */
@@ -205,14 +213,15 @@ class AcpConnection {
 
   /** The answer to a permission request. The first answer wins, in any dialect. */
   async #permitted(id: Id, given: unknown): Promise<void> {
-    const ref = typeof id === 'string' ? this.#client.answered(id) : null;
-    if (!ref || given === undefined) return;
+    const asked = typeof id === 'string' ? this.#client.answered(id) : null;
+    if (!asked || given === undefined) return;
     const parsed = PermissionResult.safeParse(given);
     const chosen =
       parsed.success && parsed.data.outcome.outcome === 'selected' ? parsed.data.outcome.optionId : '';
-    const answer = chosen === 'once' || chosen === 'always' ? chosen : 'deny';
+    // Anything but an option that was offered is a denial.
+    const answer = asked.options.find(({ optionId }) => optionId === chosen)?.optionId ?? 'deny';
     const command = { type: 'approval.answer', approval: id as ApprovalId, answer } as const;
-    await this.ctx.engine.send(ref, command, this.#by(this.#caller)).catch((thrown: unknown) => {
+    await this.ctx.engine.send(asked.ref, command, this.#by(this.#caller)).catch((thrown: unknown) => {
       if (asFault(thrown).code !== 'no_approval') throw thrown;
     });
   }

@@ -1,5 +1,5 @@
 /** Out: the presentation of tool calls. */
-import type { Ask, JsonObject } from '@parlance/protocol';
+import { type Ask, type JsonObject, visible, visibleJson } from '@parlance/protocol';
 import type { CallFields, Diff, PlanEntry, ToolKind } from './updates.ts';
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -28,7 +28,7 @@ export function callFields({ call, tool, input }: ToolUse): CallFields {
     name: tool,
     kind,
     status: 'pending',
-    rawInput: input,
+    rawInput: visibleJson(input) as JsonObject,
     ...(paths.length > 0 && { locations: paths.map((path) => ({ path })) }),
   };
 }
@@ -36,7 +36,7 @@ export function callFields({ call, tool, input }: ToolUse): CallFields {
 function titleOf(tool: string, input: JsonObject): string {
   const subject = subjectOf(input);
   const title = subject === null ? tool : KINDS[tool] === 'execute' ? subject : `${tool} ${subject}`;
-  const line = title.replace(/\s+/g, ' ').trim() || tool;
+  const line = visible(title).replace(/\s+/g, ' ').trim() || tool;
   return line.length <= MAX_TITLE_LENGTH ? line : `${line.slice(0, MAX_TITLE_LENGTH - 1)}…`;
 }
 

@@ -2,6 +2,7 @@
 import type { ApprovalId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { PendingApproval } from '../../core/api/index.ts';
+import { wholeText } from '../shared/approval-text.ts';
 import type { Params, RequestId } from './json-rpc.ts';
 
 const SCHEMA = {
@@ -19,22 +20,11 @@ const SCHEMA = {
 } as const;
 
 /** The parameters of `elicitation/create`. The mode was added in 2025-11-25. */
-export const formOf = (pending: PendingApproval, version: string) => ({
+export const formOf = ({ tool, ask }: PendingApproval, version: string) => ({
   ...(version >= '2025-11-25' && { mode: 'form' }),
-  message: formText(pending),
+  message: `Approval for the tool ${tool}: ${wholeText(ask)}`.trimEnd(),
   requestedSchema: SCHEMA,
 });
-
-const MAX_SHOWN = 4_000;
-
-function formText({ tool, ask }: PendingApproval): string {
-  const { description, command, patch } = ask;
-  const exact = patch ?? command.join(' ');
-  const details = description.includes(exact) ? '' : `\n\n${cut(exact)}`;
-  return `Approval for the tool ${tool}: ${description}${details}`;
-}
-
-const cut = (text: string): string => (text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text);
 
 // Ids of requests to the client
 

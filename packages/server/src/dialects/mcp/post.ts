@@ -71,6 +71,8 @@ export async function answerBatch(
     return message;
   });
   const from: RequestSource = { principal, peer: peerOf(request.headers, {}) };
+  // The request itself has been counted.
+  for (let count = 1; count < messages.length; count++) ctx.countRequest(request);
   const answers = messages.map((message) =>
     message.kind === 'request' ? whole(ctx, posted, { from, message }) : take(ctx, from, message),
   );

@@ -1,7 +1,8 @@
 /** The outcome of a turn as the result of a tool. */
-
+import { type JsonObject, visibleJson } from '@parlance/protocol';
 import { z } from 'zod';
 import type { PendingApproval } from '../../core/api/index.ts';
+import { wholeText } from '../shared/approval-text.ts';
 import type { FollowedTurn, TurnEnd } from './turn-watch.ts';
 
 export const ApprovalView = z.object({
@@ -19,7 +20,7 @@ export const approvalView = ({
 }: PendingApproval): z.output<typeof ApprovalView> => ({
   id: approval,
   tool,
-  input,
+  input: visibleJson(input) as JsonObject,
   description: ask.description,
 });
 
@@ -62,5 +63,5 @@ function note(end: TurnEnd | null, pending: PendingApproval | undefined): string
   if (end) return end.status === 'done' ? '' : 'The turn was cancelled.';
   if (!pending) return 'The agent is still working. Read the session later with read_session.';
   const { approval, tool, ask } = pending;
-  return `Waiting for approval of ${tool}: ${ask.description} Answer with answer_approval (approval: ${approval}).`;
+  return `Waiting for approval of ${tool}: ${wholeText(ask)} Answer with answer_approval (approval: ${approval}).`;
 }
