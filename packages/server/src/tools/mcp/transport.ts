@@ -22,6 +22,8 @@ export type TransportSettings = {
 
 /** Requests of an HTTP connection that wait for an answer or its end. */
 const MAX_OPEN_REQUESTS = 1_000;
+/** Characters of the id of a request. */
+const MAX_ID = 1_000;
 /** Each reconnection of the stream of notifications counts as that many messages. */
 const STREAM_MESSAGES = 20;
 
@@ -77,6 +79,9 @@ export async function openTransport(settings: TransportSettings, log: Log): Prom
   transport.send = async (message) => {
     if ((child?.stdin?.writableLength ?? 0) > MAX_MESSAGE)
       budget.exceed('the server does not read its input');
+    // An answer repeats the id of its request.
+    if ('id' in message && String(message.id).length > MAX_ID)
+      budget.exceed('an id of the server is too long');
     return send.call(transport, message);
   };
   return transport;
