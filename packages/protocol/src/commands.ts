@@ -18,6 +18,8 @@ export const SessionCreate = z.object({
   labels: z.record(z.string().max(100), z.string().max(2_000)).optional(),
   /** history of an imported conversation: the session starts with it, and no model is called */
   history: History.optional(),
+  /** whether the history contains untrusted content; default: if it contains tool results or pages */
+  untrusted: z.boolean().optional(),
   /** hidden from lists, and erased after a period without use */
   ephemeral: z.boolean().optional(),
   /** working folder of its tools: absolute, and allowed by the server; default: the server's */
@@ -50,6 +52,8 @@ export const InputSubmit = z.object({
   answeredBy: z.string().optional(),
   /** the earlier input that this one replaces: the conversation continues from before it */
   replaces: InputId.optional(),
+  /** true if it contains content that the user did not write, such as a file of another agent */
+  untrusted: z.boolean().optional(),
   /** instructions for the model directly before and after the parts; not shown as messages */
   system: z.object({ before: SystemText.optional(), after: SystemText.optional() }).optional(),
   /** results of deferred calls, stored before the input; with `supersede`, the input's turn continues from them */
@@ -91,7 +95,8 @@ export const CallAnswer = z.object({
   failed: z.boolean().default(false),
   parts: z.array(Part).max(100),
   data: z.record(z.string(), JsonValue).optional(),
-  untrusted: z.boolean().default(false),
+  /** whether it contains content of others; default: true for a tool that the caller of the turn offers */
+  untrusted: z.boolean().optional(),
   /** the user's text, if it is the outcome */
   said: z.string().max(10_000).optional(),
   ...ANSWER_TERMS,

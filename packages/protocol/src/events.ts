@@ -60,6 +60,8 @@ export const EVENTS = {
     input: InputId.optional(),
     items: z.array(HistoryItem).min(1),
     dialect: z.string(),
+    /** whether it contains untrusted content; absent: if it contains tool results or pages */
+    untrusted: z.boolean().optional(),
   }),
   /** The conversation so far leaves the context. The events stay. */
   'session.cleared': durable('session', { by: z.string() }),
@@ -108,6 +110,8 @@ export const EVENTS = {
     agent: AgentRef.optional(),
     /** id of its turn, if the input is queued */
     turn: TurnId.optional(),
+    /** contains content that the user did not write; pages and links count without it */
+    untrusted: z.boolean().optional(),
     /** instructions for the model directly before and after the parts */
     system: z.object({ before: SystemText.optional(), after: SystemText.optional() }).optional(),
     ...TURN_TERMS,
@@ -236,7 +240,7 @@ export const EVENTS = {
     /** structured result, if the tool has one */
     data: z.record(z.string(), JsonValue).optional(),
     durationMs: z.number(),
-    /** contains untrusted content; standing grants do not apply for the rest of the turn */
+    /** contains untrusted content: while it is in the context, standing grants do not apply */
     untrusted: z.boolean().optional(),
     /** the user's text, if it is the outcome */
     said: z.string().optional(),

@@ -38,6 +38,7 @@ export async function openTools(
     hide: [config.data, ...(config.configFile === null ? [] : [config.configFile])],
     readOnly: [INSTALLATION, ...imports.readOnly],
     writable: [WORKSPACE, ...imports.writable],
+    trust: { root: config.cwd, folders: config.trustedFolders },
   });
   resources.defer(() => guard.close());
   const agents = () => catalog.listed.agents.map((agent) => agent.id);

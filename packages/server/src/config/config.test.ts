@@ -44,6 +44,7 @@ describe('defaults', () => {
       ignoredFiles: [],
       registration: { registry: null, isNamed: false },
       tools: [],
+      trustedFolders: [],
       approval: 'suggest',
       fullAutoAsRoot: false,
       contextStrategy: 'threshold',

@@ -47,8 +47,8 @@ export type Registration = {
 };
 
 /**
- * `data`, `cwd` and `tools` are absolute paths. Relative paths are resolved against the folder in which the
- * server was started, or, for `tools` in the config file, against the file's folder.
+ * `data`, `cwd`, `tools` and `trustedFolders` are absolute paths. Relative paths are resolved against the folder in which the
+ * server was started, or, for `tools` and `trustedFolders` in the config file, against the file's folder.
  */
 export type Config = Settled & {
   /** working directory of tools; the default workspace may not exist yet */
@@ -168,6 +168,9 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
     given: new Map([...given].map(([key, { label }]) => [key, label])),
     data,
     tools: values.tools.map((path) => resolve(given.get('tools')?.folder ?? cwd, path)),
+    trustedFolders: values.trustedFolders.map((path) =>
+      resolve(given.get('trustedFolders')?.folder ?? cwd, path),
+    ),
     cwd: workingDirectory,
     configFile: file,
     ignoredFiles: ignoredIn([cwd, workingDirectory], file),

@@ -12,6 +12,8 @@ type Row = {
   readonly timeoutMs: number;
   /** description of its effect; absent if it only reads */
   readonly changes?: (input: JsonObject) => string | null;
+  /** whether it requests an address that the model chose */
+  readonly sends?: (input: JsonObject) => boolean;
 };
 
 const Address = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
@@ -24,6 +26,7 @@ const BROWSER_TOOLS = {
     input: z.object({ url: Address.optional(), selector: Selector.optional() }),
     permissions: ['content_extraction', 'page_access'],
     timeoutMs: 15_000,
+    sends: ({ url }) => url !== undefined,
   },
   open_url: {
     description: 'Opens an address in the browser.',
@@ -104,7 +107,8 @@ function browserTool(name: string, row: Row, clients: ClientTools): Tool {
     description: row.description,
     input: row.input,
     available: (owner) => clients.offers(owner, name),
-    // Runs without approval unless the turn contains untrusted content: see `core/domain/approvals.ts`.
+    ...(row.sends && { sends: row.sends }),
+    // Runs without approval unless the context contains untrusted content: see `core/domain/approvals.ts`.
     approval(parameters) {
       const description = row.changes?.(parameters);
       if (!description) return null;

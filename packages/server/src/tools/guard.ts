@@ -9,6 +9,8 @@ export type Guard = {
   readonly readOnly?: readonly string[];
   /** folders inside the read-only ones that tools may change */
   readonly writable?: readonly string[];
+  /** the server's working directory, and further folders whose files a person trusts */
+  readonly trust?: { readonly root: string; readonly folders: readonly string[] };
 };
 
 /** Linux flag: a descriptor that identifies a file without read permission. */
@@ -18,7 +20,7 @@ const O_PATH = 0o10000000;
  * Holds a descriptor of every entry in `hide`, so that it stays hidden if moved. A path that does not exist
  * yet is hidden by name.
  */
-export function openGuard({ hide, readOnly = [], writable = [] }: Guard): Guard & { close(): void } {
+export function openGuard({ hide, readOnly = [], writable = [], trust }: Guard): Guard & { close(): void } {
   const held = process.platform === 'linux' ? hide.flatMap(hold) : [];
   return {
     get hide() {
@@ -28,6 +30,7 @@ export function openGuard({ hide, readOnly = [], writable = [] }: Guard): Guard 
     get writable() {
       return writable.map(realpathOr);
     },
+    ...(trust && { trust }),
     close: () => held.splice(0).forEach(closeSync),
   };
 }
@@ -47,6 +50,7 @@ export const withGuard = <Options extends object>(guard: Guard, options: Options
   get writable() {
     return guard.writable ?? [];
   },
+  ...(guard.trust && { trust: guard.trust }),
 });
 
 function hold(path: string): number[] {

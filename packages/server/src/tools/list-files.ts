@@ -1,12 +1,13 @@
 /** Lists a folder, optionally with its subfolders. */
 import { readdir, realpath } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
 import { openFolder, presentPath, resolvePath } from './confined-path.ts';
 import type { Guard } from './guard.ts';
 import { errorCode, isHidden } from './paths.ts';
+import { untrustedFiles } from './untrusted-files.ts';
 
 const Input = z.object({
   path: z.string().min(1).default('.').describe('A folder path, relative to the working folder.'),
@@ -30,6 +31,8 @@ export const listFiles = (guard: Guard): Tool =>
       const bounds = { root, ...guard };
       await using entry = await resolvePath(bounds, path);
       const top = await realpath(root);
+      const isUntrusted = untrustedFiles(bounds);
+      let untrusted = false;
       const page: string[] = [];
       let number = 0;
       let more = false;
@@ -43,9 +46,12 @@ export const listFiles = (guard: Guard): Tool =>
         more = page.length === PAGE_ENTRIES;
         if (more) break;
         page.push(relative(top, found.path) + found.mark);
+        // The name of an entry is chosen where it is.
+        untrusted ||= isUntrusted(dirname(found.path));
       }
       if (more) page.push(`[… more entries follow; go on with offset ${number} …]`);
-      return { parts: [textPart(page.length === 0 ? 'The folder is empty.' : page.join('\n'))] };
+      const parts = [textPart(page.length === 0 ? 'The folder is empty.' : page.join('\n'))];
+      return { parts, ...(untrusted && { untrusted }) };
     },
   });
 

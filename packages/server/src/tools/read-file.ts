@@ -7,6 +7,7 @@ import { openForReading, resolvePath } from './confined-path.ts';
 import { isHighSurrogate } from './cut.ts';
 import type { Guard } from './guard.ts';
 import { errorCode } from './paths.ts';
+import { untrustedFiles } from './untrusted-files.ts';
 
 const Input = z.object({
   path: z.string().min(1).describe('The path, relative to the working folder.'),
@@ -43,7 +44,8 @@ export const readFile = (guard: Guard): Tool =>
         if (await isBinary(file)) {
           return { parts: [textPart(`${path} is a binary file of ${found.size} bytes.`)] };
         }
-        return { parts: [textPart(await readPage(file, { path, offset, limit }, signal))] };
+        const parts = [textPart(await readPage(file, { path, offset, limit }, signal))];
+        return { parts, ...(untrustedFiles(bounds)(entry.path) && { untrusted: true }) };
       } finally {
         await file.close();
       }

@@ -37,6 +37,7 @@ export const webSearch = (options: WebSearchOptions): Tool =>
     input: Input,
     repeatable: true,
     approval: () => null,
+    sends: () => true,
     run: async (input, { signal }) => {
       const results = hitsIn(await ask(input, options, signal)).slice(0, input.limit);
       const text = results.map(({ title, link, snippet }) => `${title}\n${link}\n${snippet}`).join('\n\n');

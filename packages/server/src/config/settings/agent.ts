@@ -34,6 +34,16 @@ export const AGENT = {
     repeatable: true,
     description: 'a module with own tools, in TypeScript or JavaScript; it runs inside of the server',
   },
+  trustedFolders: {
+    env: ['PARLANCE_TRUSTED_FOLDERS'],
+    flag: '--trust',
+    argument: 'FOLDER',
+    fallback: [],
+    schema: textList,
+    repeatable: true,
+    description:
+      'a folder whose files the agent may follow, with all that is in it; without this, a repository inside the working directory is untrusted content',
+  },
   approval: {
     env: ['TOOL_USE_APPROVAL_MODE'],
     flag: '--approval',

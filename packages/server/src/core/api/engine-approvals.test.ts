@@ -50,22 +50,71 @@ test('a missing grant cannot be revoked', async () => {
   await expect(revoked).rejects.toMatchObject({ code: 'not_found' });
 });
 
-test('untrusted content suspends standing grants for the rest of the turn only', async () => {
-  const harness = await granted([
-    calls('page', {}, { call: 'call_2' }),
-    run('call_3'),
-    says('Done.'),
-    run('call_4'),
-    says('Done.'),
-  ]);
+const asksIn = async (harness: Harness, text: string): Promise<void> => {
   const asked = harness.nextEvent('approval.requested');
-  await say(harness.engine, 'read the page');
-  await asked;
   const ended = harness.nextEvent('turn.ended');
+  await say(harness.engine, text);
+  await asked;
   await harness.engine.send(SESSION, { type: 'approval.answer', answer: 'deny' }, CALLER);
   await ended;
+};
+
+test('untrusted content suspends standing grants until it leaves the context', async () => {
+  const harness = await granted([
+    calls('page', {}, { call: 'call_2' }),
+    ...['call_3', 'call_4', 'call_5', 'call_6'].flatMap((call) => [run(call), says('Done.')]),
+  ]);
+  await asksIn(harness, 'read the page');
+  await asksIn(harness, 'test in a later turn');
+  const { input } = harness.events.findLast((event) => event.type === 'input.accepted') ?? {};
+  const asked = harness.nextEvent('approval.requested');
+  const ended = harness.nextEvent('turn.ended');
+  await harness.engine.send(
+    SESSION,
+    { type: 'input.submit', parts: [textPart('rewound, but not far enough')], replaces: input },
+    CALLER,
+  );
+  await asked;
+  await harness.engine.send(SESSION, { type: 'approval.answer', answer: 'deny' }, CALLER);
+  await ended;
+  await harness.engine.send(SESSION, { type: 'session.clear' }, CALLER);
   await turn(harness, 'test, without the page');
-  expect(harness.events.filter((event) => event.type === 'approval.requested')).toHaveLength(2);
+  expect(harness.events.filter((event) => event.type === 'approval.requested')).toHaveLength(4);
+});
+
+test('a call of the user runs on its standing grant, whatever the context contains', async () => {
+  const harness = await granted([calls('page', {}, { call: 'call_2' }), says('Done.')]);
+  await turn(harness, 'read the page');
+  const ended = harness.nextEvent('turn.ended');
+  const call = { tool: 'shell', input: { command: ['npm', 'test'] } };
+  await harness.engine.send(SESSION, { type: 'input.submit', parts: [], call }, CALLER);
+  await ended;
+  expect(harness.events.filter((event) => event.type === 'approval.requested')).toHaveLength(1);
+});
+
+const search = defineTool({
+  name: 'search',
+  description: 'Searches elsewhere.',
+  input: z.object({ query: z.string() }),
+  approval: () => null,
+  sends: () => true,
+  run: async () => ({ parts: [textPart('found')] }),
+});
+const look = (call: string) => calls('search', { query: 'the secret' }, { call });
+
+test('a call that sends its arguments elsewhere asks only after untrusted content, and shows them', async () => {
+  const answers = [look('call_1'), calls('page', {}, { call: 'call_2' }), look('call_3'), says('Done.')];
+  const harness = await createHarness(answers, { tools: [page, search] });
+  const asked = harness.nextEvent('approval.requested');
+  await say(harness.engine, 'search');
+  const { call, ask } = await asked;
+  expect([call, ask.command]).toEqual(['call_3' as typeof call, ['search', '{"query":"the secret"}']]);
+  expect(ask.grant).toBeUndefined();
+  const ended = harness.nextEvent('turn.ended');
+  await harness.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+  await ended;
+  const outcomes = harness.events.flatMap((event) => (event.type === 'tool.ended' ? [event.outcome] : []));
+  expect(outcomes).toEqual(['ok', 'ok', 'ok']);
 });
 
 test('a call that a rule denies is reported to the model without requesting approval', async () => {

@@ -9,7 +9,7 @@ import {
   requirePermission,
   type TurnTerms,
 } from '@parlance/protocol';
-import { EMPTY, evolveContext } from '../domain/context.ts';
+import { EMPTY, evolveContext, isTainted } from '../domain/context.ts';
 import { historyOf, promptItems } from '../domain/history.ts';
 import { promptTokens } from '../domain/prompt-tokens.ts';
 import { grantsAtCheckpoint } from '../domain/standing-grants.ts';
@@ -94,15 +94,19 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     allEvents: (ref: SessionRef): AsyncIterable<DurableEvent> => storedEvents(store, ref, 0),
 
     /**
-     * The conversation up to event number `upTo`, including compacted turns, as history for another session.
+     * The conversation up to event number `upTo`, including compacted turns, as history for another session, and whether it
+     * contains untrusted content.
      */
-    async conversation(ref: SessionRef, upTo: number): Promise<HistoryItem[]> {
+    async conversation(
+      ref: SessionRef,
+      upTo: number,
+    ): Promise<{ readonly items: HistoryItem[]; readonly untrusted: boolean }> {
       let context = EMPTY;
       for await (const event of storedEvents(store, ref, 0)) {
         if (event.seq > upTo) break;
         if (event.type !== 'context.compacted') context = evolveContext(context, event);
       }
-      return historyOf(context.entries.map(({ item }) => item));
+      return { items: historyOf(context.entries.map(({ item }) => item)), untrusted: isTainted(context) };
     },
 
     /** The standing grants of the sessions on one page of `list`. Skips unreadable sessions. */

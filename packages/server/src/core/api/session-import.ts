@@ -138,7 +138,8 @@ function folded(
     state = evolve(state, event);
     if (isIdle(state)) idleState = state;
   };
-  for (const event of read) add(event.session === ref.id ? event : { ...event, session: ref.id });
+  for (const event of read)
+    add({ ...event, session: ref.id, ...(!resume && isContent(event) && { untrusted: true }) });
   const { id = '', at = 0 } = events.at(-1) ?? {};
   // The same ids and times each time, so that importing the file again finds the same session.
   // Parsed: compared with what is stored.
@@ -154,6 +155,10 @@ function folded(
     );
   return { events, inFile: read.length, record: recordOf(ref, state, idleState && checkpointOf(idleState)) };
 }
+
+/** What others may have written, and the model reads. */
+const isContent = ({ type }: DurableEvent): boolean =>
+  type === 'input.accepted' || type === 'history.imported' || type === 'tool.ended';
 
 /** Ends what would continue by itself, and what runs without approval later: the open turn, queued inputs, grants, the mode. */
 const closing = ({ turn, queue, grants, approvalMode }: SessionState): DurableEventBody[] => [
@@ -180,10 +185,14 @@ export async function alreadyImported(
   if (record.head !== events.length && record.head !== inFile) throw other;
   let index = 0;
   for await (const event of storedEvents(store, ref, 0)) {
-    if (JSON.stringify(event) !== JSON.stringify(events[index++])) throw other;
+    if (comparable(event) !== comparable(events[index++])) throw other;
   }
   return true;
 }
+
+/** Without the mark of untrusted content, which earlier versions did not add. */
+const comparable = (event: DurableEvent | undefined): string =>
+  JSON.stringify(event && { ...event, untrusted: undefined });
 
 /**
  * Reads everything and writes nothing, so that errors are found before anything changes. Throws `invalid`

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { Ask } from '@parlance/protocol';
-import { answerInText, applyPolicy, approvalHash, type PolicyInput } from './approvals.ts';
+import { answerInText, applyPolicy, approvalHash, type PolicyInput, permissionOf } from './approvals.ts';
 
 const ask = (more: Partial<Ask> = {}): Ask => ({
   kind: 'command',
@@ -17,6 +17,7 @@ const call = (more: Partial<PolicyInput> = {}): PolicyInput => ({
   subjects: { literal: ['rm -r build'] },
   grants: [],
   tainted: false,
+  sends: false,
   ...more,
 });
 
@@ -51,12 +52,23 @@ test('a standing grant covers exactly the named action', () => {
   expect(applyPolicy(call({ grants }))).toBe('ask');
 });
 
-test('after untrusted content in the turn, grants, auto-edit and browser actions require approval', () => {
+test('with untrusted content in the context, grants, auto-edit and browser actions require approval', () => {
   const tainted = true;
   expect(applyPolicy(call({ tainted, ask: ask({ grant: 'a' }), grants: ['a'] }))).toBe('ask');
   expect(applyPolicy(call({ tainted, mode: 'auto-edit', ask: ask({ kind: 'edit' }) }))).toBe('ask');
   expect(applyPolicy(call({ tainted, ask: ask({ kind: 'browser' }) }))).toBe('ask');
   expect(applyPolicy(call({ tainted, ask: null }))).toBe('run');
+});
+
+test('with untrusted content in the context, calls that send their arguments elsewhere require approval', () => {
+  const sending = { sends: true, ask: null, tools: ['web_search'], subjects: { literal: ['{}'] } } as const;
+  const allowed = [{ tool: 'web_search', pattern: '*', decision: 'allow' }] as const;
+  expect(applyPolicy(call(sending))).toBe('run');
+  expect(applyPolicy(call({ ...sending, tainted: true }))).toBe('ask');
+  expect(applyPolicy(call({ ...sending, tainted: true, mode: 'auto-edit' }))).toBe('ask');
+  expect(applyPolicy(call({ ...sending, tainted: true, mode: 'full-auto' }))).toBe('run');
+  expect(applyPolicy(call({ ...sending, tainted: true, rules: allowed }))).toBe('run');
+  expect(permissionOf(call({ ...sending, tainted: true, mode: 'full-auto' }))).toBe('safe');
 });
 
 describe('rules', () => {

@@ -19,17 +19,21 @@ export type PolicyInput = {
   /** subjects that the rules are matched against */
   readonly subjects: RuleSubjects;
   readonly grants: readonly string[];
-  /** the turn contains untrusted content */
+  /** the model had untrusted content in its context when it made the call */
   readonly tainted: boolean;
+  /** the call sends its arguments to someone else */
+  readonly sends: boolean;
 };
 
 /** Applies rules first, the strictest match wins; then the mode, then standing grants. */
 export function applyPolicy(call: PolicyInput): 'run' | 'ask' | 'deny' {
-  const { mode, ask, grants, tainted } = call;
+  const { mode, ask, grants, tainted, sends } = call;
   const byRules = decisionOf(call.rules, call.tools, call.subjects);
   if (byRules === 'deny') return 'deny';
   if (byRules === 'ask') return 'ask';
-  if (byRules === 'allow' || ask === null || mode === 'full-auto') return 'run';
+  if (byRules === 'allow' || mode === 'full-auto') return 'run';
+  // Untrusted content may tell the model to put what it has read into the arguments.
+  if (ask === null) return tainted && sends ? 'ask' : 'run';
   // Untrusted content may contain instructions for the model, which standing grants do not cover.
   if (tainted) return 'ask';
   if (ask.kind === 'browser') return 'run';

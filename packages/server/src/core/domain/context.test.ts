@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
-import type { DurableEventBody } from '@parlance/protocol';
-import { cutContext, EMPTY } from './context.ts';
+import { type CallId, type DurableEventBody, type HistoryItem, textPart } from '@parlance/protocol';
+import { cutContext, EMPTY, isTainted } from './context.ts';
 import { evolve } from './evolve.ts';
 import { initialState } from './session-state.ts';
 import {
@@ -197,5 +197,72 @@ describe('for any history', () => {
         }
       }
     }
+  });
+});
+
+describe('untrusted content', () => {
+  const untrusted = (id: string) => ({ ...result(id), untrusted: true }) as DurableEventBody;
+  const tainted = (events: readonly DurableEventBody[], id?: string) =>
+    isTainted(folded(numbered(events)), id as CallId | undefined);
+  const turn = (name: string, ...content: DurableEventBody[]) => [
+    input(name),
+    started(name),
+    ...content,
+    ended,
+  ];
+  const read = turn('one', call('a'), step, untrusted('a'), text('1'), step);
+
+  test('taints later calls in its turn and in all later turns, not those of the same answer', () => {
+    const parallel = [input('one'), started('one'), call('a'), call('b'), step, untrusted('a')];
+    expect(tainted(parallel, 'b')).toBe(false);
+    expect(tainted([...parallel, result('b'), call('c'), step], 'c')).toBe(true);
+    expect(tainted(turn('one', call('a'), step, result('a'), text('1'), step))).toBe(false);
+    expect(tainted(read)).toBe(true);
+    expect(tainted([...read, ...turn('two', text('2'), step), ...turn('three', text('3'), step)])).toBe(true);
+  });
+
+  test('taints until it is cleared, compacted or rewound', () => {
+    const later = [...read, ...turn('two', text('2'), step)];
+    const second = read.length + 2;
+    expect(tainted([...later, cleared])).toBe(false);
+    expect(tainted([...later, compacted(second, second - 1)])).toBe(false);
+    expect(tainted([...later, compacted(2, 1)])).toBe(true);
+    const rewound = (name: string, from: number): DurableEventBody[] => [
+      { type: 'session.rewound', input: name as never, from, by: 'ada' },
+    ];
+    expect(tainted([...later, ...rewound('two', second - 1)])).toBe(true);
+    expect(tainted([...later, ...rewound('one', 1)])).toBe(false);
+  });
+
+  const file = { kind: 'file', url: 'https://example.com/a.pdf' } as const;
+  test.each([
+    ['a page', { parts: [{ type: 'page', title: '', url: '', text: 'Run it.' }] }, true],
+    ['a link', { parts: [{ ...textPart('a.pdf'), link: file }] }, true],
+    ['content of someone else', { untrusted: true }, true],
+    ['a file', { parts: [{ type: 'file', name: 'a.md', mime: 'text/plain', data: 'YQ==' }] }, false],
+    ['text alone', {}, false],
+  ])('an input with %s', (_name, more, expected) => {
+    const accepted = { ...input('one'), ...more } as DurableEventBody;
+    expect(tainted([accepted])).toBe(false);
+    expect(tainted([accepted, started('one')])).toBe(expected);
+  });
+
+  const asked: HistoryItem = { type: 'user', parts: [textPart('one')] };
+  const used: HistoryItem[] = [
+    { type: 'call', call: 'a' as CallId, tool: 'lookup', input: {} },
+    { type: 'result', call: 'a' as CallId, parts: [textPart('Run it.')] },
+  ];
+  test.each<[string, { items: HistoryItem[]; untrusted?: boolean }, boolean]>([
+    ['with tool results', { items: [asked, ...used] }, true],
+    ['with trusted tool results', { items: [asked, ...used], untrusted: false }, false],
+    [
+      'with a page',
+      { items: [{ type: 'user', parts: [{ type: 'page', title: '', url: '', text: '' }] }] },
+      true,
+    ],
+    ['with messages only', { items: [asked, { type: 'text', text: 'answer' }] }, false],
+    ['of someone else', { items: [asked], untrusted: true }, true],
+  ])('a history %s', (_name, taken, expected) => {
+    expect(tainted([{ type: 'history.imported', dialect: 'native', ...taken }])).toBe(expected);
   });
 });

@@ -1,11 +1,16 @@
 /** The context of the model: folded from events, and cut if it grows too large. */
-import type { DurableEvent, InputId, JsonObject, Part } from '@parlance/protocol';
+import type { CallId, DurableEvent, InputId, JsonObject, Part } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
 import type { ContextItem } from '../ports/provider.ts';
 import { promptItems } from './history.ts';
 import { itemTokens } from './prompt-tokens.ts';
 
-type Entry = { readonly item: ContextItem; readonly turn: number; readonly tokens: number };
+type Entry = {
+  readonly item: ContextItem;
+  readonly turn: number;
+  readonly tokens: number;
+  readonly untrusted?: true;
+};
 
 type WaitingInput = {
   readonly input: InputId;
@@ -13,6 +18,7 @@ type WaitingInput = {
   readonly seq: number;
   readonly data?: JsonObject;
   readonly system?: DurableEvent<'input.accepted'>['system'];
+  readonly untrusted: boolean;
 };
 
 export type Context = {
@@ -37,9 +43,14 @@ export const EMPTY: Context = {
   counted: null,
 };
 
-function add(context: Context, item: ContextItem, settles: boolean): Context {
+function add(
+  context: Context,
+  item: ContextItem,
+  { settles, untrusted = false }: { readonly settles: boolean; readonly untrusted?: boolean | undefined },
+): Context {
   const tokens = itemTokens(item);
-  const entries = [...context.entries, { item, tokens, turn: context.turns.at(-1)?.started ?? 0 }];
+  const entry = { item, tokens, turn: context.turns.at(-1)?.started ?? 0, ...(untrusted && { untrusted }) };
+  const entries = [...context.entries, entry];
   return {
     ...context,
     entries,
@@ -50,14 +61,15 @@ function add(context: Context, item: ContextItem, settles: boolean): Context {
 
 /** Adds the input of a turn that starts. Without parts, the model continues from the existing context. */
 function spoken(context: Context, input: WaitingInput | undefined): Context {
-  const { parts = [], data, system } = input ?? {};
+  const { parts = [], data, system, untrusted } = input ?? {};
   const before = instructed(context, system?.before);
-  const withInput = parts.length > 0 ? add(before, { kind: 'user', parts, data }, true) : before;
+  const withInput =
+    parts.length > 0 ? add(before, { kind: 'user', parts, data }, { settles: true, untrusted }) : before;
   return instructed(withInput, system?.after);
 }
 
 const instructed = (context: Context, text: string | undefined): Context =>
-  text ? add(context, { kind: 'system', text }, true) : context;
+  text ? add(context, { kind: 'system', text }, { settles: true }) : context;
 
 /** Sorts the results at the end in the order of their calls, before instructions that came with them. */
 function inCallOrder(context: Context): Context {
@@ -89,6 +101,22 @@ function before(context: Context, input: number): Context {
   );
 }
 
+/** A page, or a file on the web that the vendor of the model fetches. */
+const isFromElsewhere = (part: Part): boolean =>
+  part.type === 'page' || (part.type === 'text' && part.link !== undefined);
+
+/**
+ * Whether the model had untrusted content in its context when it made this call; without a call, whether it has now. Ends when the
+ * content leaves the context: a summary that replaces it does not count.
+ */
+export function isTainted({ entries }: Context, call?: CallId): boolean {
+  for (const { item, untrusted } of entries) {
+    if (untrusted) return true;
+    if (item.kind === 'call' && item.call === call) return false;
+  }
+  return false;
+}
+
 /** A direct call may have no text, and models reject empty messages. */
 function partsOf({ parts, call }: DurableEvent<'input.accepted'>): readonly Part[] {
   if (parts.length > 0 || !call) return parts;
@@ -100,7 +128,8 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
   switch (event.type) {
     case 'input.accepted': {
       const { input, seq, data, system } = event;
-      const waiting = context.waiting.concat({ input, parts: partsOf(event), seq, data, system });
+      const untrusted = event.untrusted === true || event.parts.some(isFromElsewhere);
+      const waiting = context.waiting.concat({ input, parts: partsOf(event), seq, data, system, untrusted });
       return { ...context, waiting };
     }
     case 'input.cancelled':
@@ -116,9 +145,17 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     }
     case 'history.imported': {
       const { seq, input, items } = event;
+      // Results were not made by a tool of this server.
+      const untrusted =
+        event.untrusted ??
+        items.some(
+          (item) => item.type === 'result' || (item.type === 'user' && item.parts.some(isFromElsewhere)),
+        );
       const turns = input ? context.turns.concat({ started: seq, input: seq, id: input }) : context.turns;
       const turn = turns.at(-1)?.started ?? 0;
-      const added = promptItems(items).map((item): Entry => ({ item, tokens: itemTokens(item), turn }));
+      const added = promptItems(items).map(
+        (item): Entry => ({ item, tokens: itemTokens(item), turn, ...(untrusted && { untrusted }) }),
+      );
       // `concat` and an incremental sum: a history may have thousands of these events.
       const entries = context.entries.concat(added);
       const tokens = added.reduce((sum, entry) => sum + entry.tokens, context.tokens);
@@ -128,21 +165,23 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       return add(
         context,
         { kind: 'reasoning', text: event.text, sealed: event.sealed },
-        event.interrupted === true,
+        { settles: event.interrupted === true },
       );
     case 'text.ended':
-      return add(context, { kind: 'text', text: event.text }, event.interrupted === true);
+      return add(context, { kind: 'text', text: event.text }, { settles: event.interrupted === true });
     case 'call.requested':
       // Calls are recorded with the end of their step, and direct calls have no step: they are never
       // discarded.
       return add(
         context,
         { kind: 'call', call: event.call, tool: event.tool, input: event.input, sealed: event.sealed },
-        true,
+        { settles: true },
       );
     case 'tool.ended': {
       const { call, parts, data, outcome } = event;
-      const answered = add(context, { kind: 'result', call, parts, failed: outcome !== 'ok', data }, true);
+      const item: ContextItem = { kind: 'result', call, parts, failed: outcome !== 'ok', data };
+      const untrusted = event.untrusted === true || parts.some(isFromElsewhere);
+      const answered = add(context, item, { settles: true, untrusted });
       return inCallOrder(instructed(answered, event.system));
     }
     case 'step.ended': {

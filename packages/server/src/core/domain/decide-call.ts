@@ -25,5 +25,7 @@ export function decideCallAnswer(state: SessionState, command: CallResult): Dura
     attributes,
     ...(system && { system }),
   };
-  return [untrusted ? { ...ended, untrusted } : ended];
+  // The server does not know where the result of a client's own tool comes from.
+  const isUntrusted = untrusted ?? turn.terms.tools?.some(({ name }) => name === call.tool);
+  return [isUntrusted ? { ...ended, untrusted: true } : ended];
 }

@@ -58,6 +58,7 @@ export function decideInput(
     data: command.data,
     agent: context.answeredBy,
     system: command.system,
+    ...(command.untrusted && { untrusted: true }),
     turn: starts && !waiting ? undefined : turn,
     ...turnTermsOf(command),
   });

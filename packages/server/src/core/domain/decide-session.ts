@@ -21,8 +21,11 @@ export function decideCreation(
   command: Extract<Command, { type: 'session.create' }>,
   context: DecisionContext,
 ): DurableEventBody[] {
-  const { title, automatic, labels, history = [] } = command;
-  const events: DurableEventBody[] = [sessionCreated(command, context), ...historyImported(history, context)];
+  const { title, automatic, labels, history = [], untrusted } = command;
+  const imported = historyImported(history, context).map((event) =>
+    untrusted === undefined ? event : { ...event, untrusted },
+  );
+  const events: DurableEventBody[] = [sessionCreated(command, context), ...imported];
   if (title !== undefined) events.push(decideRename(title, automatic, context));
   if (labels) events.push(decideLabels({ labels: {} }, labels));
   return events;
@@ -35,10 +38,10 @@ export function decideCreation(
 function historyImported(
   items: readonly HistoryItem[],
   { dialect, historyInputs }: DecisionContext,
-): DurableEventBody[] {
+): DurableEventBody<'history.imported'>[] {
   const starts = items.flatMap(({ type }, index) => (type === 'user' && index > 0 ? [index] : []));
   const inputs = historyInputs.values();
-  return [0, ...starts].flatMap((from, at): DurableEventBody[] => {
+  return [0, ...starts].flatMap((from, at): DurableEventBody<'history.imported'>[] => {
     const part = items.slice(from, starts[at]);
     if (part.length === 0) return [];
     const input = part[0]?.type === 'user' ? inputs.next().value : undefined;

@@ -1,28 +1,8 @@
 import { describe, expect, test } from 'bun:test';
-import {
-  type CallId,
-  type ConnectionId,
-  type DurableEventBody,
-  type InputId,
-  type TurnId,
-  textPart,
-} from '@parlance/protocol';
-import type { DecidableCommand } from './decision.ts';
+import type { ConnectionId, InputId, TurnId } from '@parlance/protocol';
 import { nextAction } from './next-action.ts';
 import { isIdle, type SessionState, statusOf } from './session-state.ts';
-import {
-  allowed,
-  callId,
-  give,
-  idle,
-  inTurn,
-  PHASES,
-  queued,
-  running,
-  submit,
-  thinking,
-  USAGE,
-} from './test-phases.ts';
+import { give, idle, inTurn, PHASES, queued, submit, thinking, USAGE } from './test-phases.ts';
 
 test('the status and the next action follow from the state in every phase', () => {
   const seen = Object.entries(PHASES).map(([phase, state]) => [
@@ -84,40 +64,5 @@ describe('the state', () => {
       reasoningTokens: undefined,
     });
     expect(twice.turn?.steps).toBe(2);
-  });
-});
-
-describe('untrusted content', () => {
-  const ended = (turn: TurnId, call: string, untrusted?: true): DurableEventBody => ({
-    type: 'tool.ended',
-    turn,
-    call: call as CallId,
-    outcome: 'ok',
-    parts: [textPart('done')],
-    durationMs: 1,
-    untrusted,
-  });
-
-  test('taints the rest of its turn, even after trusted results, and no other turn', () => {
-    const trusted = inTurn(running, (turn) => [ended(turn, 'call-1')]);
-    expect(trusted.turn?.tainted).toBe(false);
-    const tainted = inTurn(trusted, (turn) => [ended(turn, 'call-2', true)]);
-    expect(tainted.turn?.tainted).toBe(true);
-    const later = inTurn(tainted, (turn) => [ended(turn, 'call-3'), ended(turn, 'call-4')]);
-    expect(later.turn?.tainted).toBe(true);
-    expect(give(later, submit('Instead', 'supersede')).turn?.tainted).toBe(false);
-  });
-
-  test('taints the turn if a client reports it as a call result', () => {
-    const deferred = inTurn(allowed, (turn) => [{ type: 'call.deferred', turn, call: callId }]);
-    const answer = (untrusted: boolean): DecidableCommand => ({
-      type: 'call.answer',
-      call: callId,
-      parts: [textPart('the page')],
-      failed: false,
-      untrusted,
-    });
-    expect(give(deferred, answer(true)).turn?.tainted).toBe(true);
-    expect(give(deferred, answer(false)).turn?.tainted).toBe(false);
   });
 });

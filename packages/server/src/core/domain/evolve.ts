@@ -61,7 +61,6 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         began: event.seq,
         usage: NO_USAGE,
         steps: 0,
-        tainted: false,
         gaveUp: false,
         terms: input?.terms ?? {},
         calls: [],
@@ -140,7 +139,6 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         ...turn,
         answered: turn.answered || event.final === true,
         gaveUp: event.final ? event.outcome !== 'ok' : turn.gaveUp,
-        tainted: turn.tainted || event.untrusted === true,
         calls: turn.calls.filter((call) => call.call !== event.call),
       }));
     }

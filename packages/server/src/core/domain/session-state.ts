@@ -54,8 +54,6 @@ export type Turn = {
   readonly steps: number;
   /** calls without an outcome yet, in order of request */
   readonly calls: readonly OpenCall[];
-  /** the turn contains untrusted content: standing grants do not apply */
-  readonly tainted: boolean;
   /** whether the agent has given up */
   readonly gaveUp: boolean;
   /** whether the turn is complete, so that the model is not called again */

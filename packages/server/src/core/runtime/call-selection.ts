@@ -20,7 +20,6 @@ export type SelectionOptions = {
   readonly running: ReadonlyMap<CallId, Pick<StartedCall, 'alone'>>;
   /** plans made in an earlier pass */
   readonly plans: ReadonlyMap<CallId, CallPlan>;
-  readonly tainted: boolean;
 };
 
 /**
@@ -31,7 +30,7 @@ export type SelectionOptions = {
 export async function selectCalls(
   active: ActiveTurn,
   calls: readonly OpenCall[],
-  { running, plans, tainted }: SelectionOptions,
+  { running, plans }: SelectionOptions,
 ): Promise<Selection> {
   const { deps } = active;
   const limit = deps.catalog.agent(active.turn.agent.id).parallelCalls ?? deps.parallelCalls;
@@ -49,7 +48,7 @@ export async function selectCalls(
     const plan =
       call.phase === 'running'
         ? planInterrupted(active, call)
-        : (plans.get(call.call) ?? (await planCall(active, call, tainted)));
+        : (plans.get(call.call) ?? (await planCall(active, call)));
     if (plan.kind !== 'run') {
       settle.push({ call, plan });
       if (plan.kind === 'ask') orderedWaits ||= ordered;

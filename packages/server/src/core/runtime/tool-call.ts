@@ -7,6 +7,7 @@ import {
   permissionOf,
   withVisibleText,
 } from '../domain/approvals.ts';
+import { isTainted } from '../domain/context.ts';
 import type { OpenCall } from '../domain/session-state.ts';
 import { unknownOutcome } from '../domain/turn-events.ts';
 import type { ActiveTurn } from './active-turn.ts';
@@ -24,11 +25,8 @@ export type CallPlan =
   /** ends without running */
   | { readonly kind: 'end'; readonly event: DurableEventBody };
 
-/**
- * Decides how a requested or approved call continues. Has no side effects. `tainted`: the turn contains
- * untrusted content.
- */
-export async function planCall(active: ActiveTurn, call: OpenCall, tainted: boolean): Promise<CallPlan> {
+/** Decides how a requested or approved call continues. Has no side effects. */
+export async function planCall(active: ActiveTurn, call: OpenCall): Promise<CallPlan> {
   if (call.malformed !== undefined) {
     const message = `The arguments are not a JSON object: ${call.malformed.slice(0, 200)}`;
     return { kind: 'end', event: callFailed(active, call, message) };
@@ -37,10 +35,16 @@ export async function planCall(active: ActiveTurn, call: OpenCall, tainted: bool
   let possible: PossibleCall;
   let ask: Ask | null = null;
   let folder: SessionFolder;
+  let tainted = false;
   try {
     possible = possibleCall(offeredTo(deps, turn.agent.id, turn.terms), call.tool, call.input);
     folder = await folderOf(session, deps);
-    if (call.phase === 'requested') ask = await possible.tool.approval(possible.input, { root: folder.root });
+    if (call.phase === 'requested') {
+      ask = await possible.tool.approval(possible.input, { root: folder.root });
+      // A direct call is the user's own, whatever the context contains.
+      const isDirect = turn.steps === 0 && turn.answered;
+      tainted = !isDirect && isTainted(await session.context(), call.call);
+    }
   } catch (thrown) {
     return { kind: 'end', event: callFailed(active, call, toolFault(active, call, thrown).message) };
   }
@@ -54,7 +58,10 @@ export async function planCall(active: ActiveTurn, call: OpenCall, tainted: bool
     case 'deny':
       return { kind: 'end', event: callDenied(active, call) };
     case 'ask':
-      return { kind: 'ask', ask: withVisibleText(withFolder(ask ?? defaultAsk(call), folder.root, deps)) };
+      return {
+        kind: 'ask',
+        ask: withVisibleText(withFolder(ask ?? defaultAsk(call, input), folder.root, deps)),
+      };
     case 'run':
       return { kind: 'run', runnable: { ...possible, permission: permissionOf(input) }, alone };
   }
@@ -99,14 +106,18 @@ function policyInput(
     subjects: tool.subjects?.(input, folder.inServer) ?? { literal: [JSON.stringify(call.input)] },
     grants,
     tainted,
+    sends: tool.sends?.(input) ?? false,
   };
 }
 
-/** For a call that needs approval only because of a rule. */
-const defaultAsk = ({ tool, input }: OpenCall): Ask => ({
+/** For a call that needs approval only because of a rule, or of what the context contains. */
+const defaultAsk = ({ tool, input }: OpenCall, { tainted, sends }: PolicyInput): Ask => ({
   kind: 'other',
   command: [tool, JSON.stringify(input)],
-  description: `Uses ${tool}.`,
+  description:
+    tainted && sends
+      ? `Uses ${tool}, which sends these arguments elsewhere. The conversation contains untrusted content.`
+      : `Uses ${tool}.`,
 });
 
 const callDenied = ({ turn }: ActiveTurn, { call }: OpenCall): DurableEventBody => ({

@@ -50,13 +50,9 @@ export async function startCalls(
       phase: 'requested',
     }),
   );
-  const tainted = active.session.state.turn?.tainted ?? false;
   const { start, settle } = active.stopping()
     ? NOTHING
-    : await withinPlanningTime(
-        selectCalls(active, calls, { running: new Map(), plans: new Map(), tainted }),
-        NOTHING,
-      );
+    : await withinPlanningTime(selectCalls(active, calls, { running: new Map(), plans: new Map() }), NOTHING);
   const recorded = await record(active, [...events, ...start.map((started) => toolStarted(active, started))]);
   return {
     started: recorded.length > 0 ? start : [],
@@ -127,12 +123,12 @@ function current(active: ActiveTurn): ActiveTurn {
 
 /** Records ended calls and continues each call that can. False if there was nothing to do. */
 async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pass): Promise<boolean> {
-  const { calls, tainted } = active.turn;
+  const { calls } = active.turn;
   const results = calls.flatMap(({ call }) => ended.find((one) => one.call === call)?.events ?? []);
   const open = calls.filter(({ call }) => !ended.some((one) => one.call === call));
   const { start, settle } = isPaused(active, results)
     ? NOTHING
-    : await selectCalls(active, open, { running, plans, tainted: tainted || results.some(taints) });
+    : await selectCalls(active, open, { running, plans });
   const settled: DurableEventBody[] = [];
   for (const planned of settle) settled.push(...(await settlingEvents(active, planned)));
   const events = [...results, ...settled, ...start.map((started) => toolStarted(active, started))];
@@ -147,8 +143,6 @@ const NOTHING: Selection = { start: [], settle: [] };
 /** No call starts while the server is stopping, or before a handoff is complete. */
 const isPaused = ({ stopping, signal }: ActiveTurn, results: readonly DurableEventBody[]): boolean =>
   stopping() || signal.aborted || results.some(({ type }) => type === 'agent.changed');
-
-const taints = (event: DurableEventBody): boolean => event.type === 'tool.ended' && event.untrusted === true;
 
 async function settlingEvents(active: ActiveTurn, { call, plan }: PlannedCall): Promise<DurableEventBody[]> {
   switch (plan.kind) {

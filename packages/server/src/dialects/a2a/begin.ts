@@ -60,6 +60,8 @@ function inputOf({ engine }: Context, { message, metadata }: SendParams) {
     type: 'input.submit',
     parts: coreParts(message.parts),
     data: storedParts(message.parts),
+    // The other agent need not have written what it attaches.
+    untrusted: message.parts.some(({ text }) => text === undefined),
     agent,
     answeredBy: agent,
   } as const;

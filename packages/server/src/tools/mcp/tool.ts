@@ -38,6 +38,7 @@ export function mcpTool({ name, server, trusted, definition, connection, pins }:
     definition: hash(definition),
     asks: !readOnly,
     exclusive: 'if-asked',
+    sends: () => true,
     async approval(input) {
       const { changed, id } = await pins.look(server, definition);
       if (readOnly && changed.length === 0) return null;

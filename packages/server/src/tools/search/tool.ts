@@ -1,6 +1,6 @@
 /** Searches the content of files. */
 import { realpath } from 'node:fs/promises';
-import { normalize, relative } from 'node:path';
+import { join, normalize, relative } from 'node:path';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
@@ -8,6 +8,7 @@ import { programIn } from '../../lib/program.ts';
 import { resolvePath } from '../confined-path.ts';
 import type { Guard } from '../guard.ts';
 import { type Bounds, exists } from '../paths.ts';
+import { untrustedFiles } from '../untrusted-files.ts';
 import { CheckedLines } from './checked-lines.ts';
 import { matchesOf, type SearchCommand } from './matches.ts';
 
@@ -44,6 +45,8 @@ export const searchFiles = (options: SearchOptions): Tool =>
       const search = { root, query, regex, start: await startOf(bounds, root, path) };
       const command = options.ripgrep ? withRipgrep(options.ripgrep, search) : plainly(search);
       const lines = new CheckedLines(bounds);
+      const isUntrusted = untrustedFiles(bounds);
+      let untrusted = false;
       const page: string[] = [];
       let number = 0;
       for await (const match of matchesOf(command, signal, TIMEOUT_MS)) {
@@ -55,8 +58,10 @@ export const searchFiles = (options: SearchOptions): Tool =>
           break;
         }
         page.push(`${normalize(match.path)}:${line}`);
+        untrusted ||= isUntrusted(join(root, match.path));
       }
-      return { parts: [textPart(page.length === 0 ? 'No match.' : page.join('\n'))] };
+      const parts = [textPart(page.length === 0 ? 'No match.' : page.join('\n'))];
+      return { parts, ...(untrusted && { untrusted }) };
     },
   });
 

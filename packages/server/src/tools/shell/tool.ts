@@ -16,6 +16,7 @@ import { seconds } from '../duration.ts';
 import type { Guard } from '../guard.ts';
 import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
 import { confine, inFolder } from '../paths.ts';
+import { readsUntrusted } from '../untrusted-files.ts';
 import { type CommandRequest, planAutoApproved } from './auto-approved.ts';
 import { autoApprovedEnvironment, commandEnvironment } from './environment.ts';
 import { openGitView } from './git-view.ts';
@@ -124,19 +125,28 @@ async function runShell(input: Input, context: ToolContext, options: ShellOption
     () => false,
   );
   if (!isFolder) throw new Fault('tool_failed', `There is no folder ${input.workdir} to run in.`);
-  const ended =
-    context.permission === 'safe'
-      ? await runAutoApproved(input, context, options)
-      : await runCommand(
+  const isSafe = context.permission === 'safe';
+  const { command, ...ended } = isSafe
+    ? await runAutoApproved(input, context, options)
+    : {
+        command: input.command,
+        ...(await runCommand(
           { ...input, workdir, environment: commandEnvironment(process.env) },
           context,
           options,
-        );
-  return report(ended, input.timeout);
+        )),
+      };
+  const hasNetwork = !isSafe && !options.sandbox && input.command.some((word) => word.includes('://'));
+  const untrusted = hasNetwork || readsUntrusted(bounds, { command, workdir, output: ended.output });
+  return { ...report(ended, input.timeout), ...(untrusted && { untrusted }) };
 }
 
 /** Checks again, so that only commands that are safe right now run. */
-async function runAutoApproved(input: Input, context: ToolContext, options: ShellOptions): Promise<Ended> {
+async function runAutoApproved(
+  input: Input,
+  context: ToolContext,
+  options: ShellOptions,
+): Promise<Ended & Pick<Command, 'command'>> {
   const request = commandRequest(input, context.root, options);
   const plan = await planAutoApproved(request);
   if (!plan)
@@ -148,10 +158,10 @@ async function runAutoApproved(input: Input, context: ToolContext, options: Shel
   const environment = autoApprovedEnvironment(process.env, scope.root);
   const { argv: command, workdir } = plan;
   const judged = { command, workdir, environment, timeout: input.timeout };
-  if (!plan.usesGit) return runCommand(judged, context, options);
+  if (!plan.usesGit) return { command, ...(await runCommand(judged, context, options)) };
   const view = await openGitView(scope, environment.PATH);
   const withGit = { ...judged, environment: { ...environment, ...view.environment }, show: [view.folder] };
-  return runCommand(withGit, context, options).finally(view.close);
+  return { command, ...(await runCommand(withGit, context, options).finally(view.close)) };
 }
 
 type Command = {

@@ -44,7 +44,7 @@ export async function questionOf(
   };
 }
 
-type Continued = Pick<Question, 'session' | 'items' | 'newFrom' | 'branches'>;
+type Continued = Pick<Question, 'session' | 'items' | 'newFrom' | 'branches' | 'untrusted'>;
 
 /** The last response of a session is continued in that session, an older one in a new session. */
 async function continued(
@@ -63,8 +63,10 @@ async function continued(
   return {
     session: null,
     branches: true,
-    items: [...history, ...items],
-    newFrom: history.length + newFrom,
+    items: [...history.items, ...items],
+    newFrom: history.items.length + newFrom,
+    // Results of this server are not untrusted as such; those of the caller are.
+    untrusted: history.untrusted || items.some(({ type }) => type === 'result'),
   };
 }
 

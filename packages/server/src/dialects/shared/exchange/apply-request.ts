@@ -32,7 +32,8 @@ export async function startSession(
   if (continues && history.length === 0) throw invalidConversation(question, 'There is no user message.');
   if (history.length > 0 || key !== null || question.labels) {
     const labels = { ...question.labels, ...keyLabels({}, question, 0) };
-    await engine.send(ref, { type: 'session.create', agent, history, labels }, callerOf(question));
+    const { untrusted } = question;
+    await engine.send(ref, { type: 'session.create', agent, history, untrusted, labels }, callerOf(question));
   }
   const events = await submit(engine, ref, { question, parts, continues });
   progress.accepted = true;

@@ -34,6 +34,8 @@ export type Question = {
   readonly key: string | null;
   /** true: start a new session with these items, even if an existing session has them */
   readonly branches?: boolean;
+  /** whether the history contains untrusted content, if known */
+  readonly untrusted?: boolean;
   /**
    * Answers to approvals. Absent if the protocol has none: a message then waits until other clients have
    * answered.
