@@ -101,7 +101,7 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
    * Whether the call sends its arguments to someone else (a search, another server): it then needs approval while the context
    * contains untrusted content, even if `approval` returns null.
    */
-  sends?(input: z.output<Schema>): boolean;
+  sends?(input: z.output<Schema>, context: Pick<ToolContext, 'eventsSinceIdle'>): boolean;
   /** Further tools whose rules apply to this call. */
   ruledAs?(input: z.output<Schema>): readonly string[];
   /**

@@ -106,19 +106,23 @@ function policyInput(
     subjects: tool.subjects?.(input, folder.inServer) ?? { literal: [JSON.stringify(call.input)] },
     grants,
     tainted,
-    sends: tool.sends?.(input) ?? false,
+    sends: tool.sends?.(input, session) ?? false,
   };
 }
 
+/** Some dialects show only the description, and it must fit into a message. */
+const DESCRIBED_CHARACTERS = 2_500;
+
 /** For a call that needs approval only because of a rule, or of what the context contains. */
-const defaultAsk = ({ tool, input }: OpenCall, { tainted, sends }: PolicyInput): Ask => ({
-  kind: 'other',
-  command: [tool, JSON.stringify(input)],
-  description:
+function defaultAsk({ tool, input }: OpenCall, { tainted, sends }: PolicyInput): Ask {
+  const written = JSON.stringify(input);
+  const shown = written.slice(0, DESCRIBED_CHARACTERS).toWellFormed();
+  const description =
     tainted && sends
-      ? `Uses ${tool}, which sends these arguments elsewhere. The conversation contains untrusted content.`
-      : `Uses ${tool}.`,
-});
+      ? `The conversation contains untrusted content, and ${tool} sends this elsewhere: ${shown === written ? shown : `${shown} …`}`
+      : `Uses ${tool}.`;
+  return { kind: 'other', command: [tool, written], description };
+}
 
 const callDenied = ({ turn }: ActiveTurn, { call }: OpenCall): DurableEventBody => ({
   type: 'tool.ended',

@@ -2,8 +2,16 @@
  * Tools for a model that drives the browser of a copilot client: plan, act, verify, ask and finish. The
  * client executes actions and questions with its next request.
  */
-import { actionProblem, isExtended, lastPage, parseWritten, sendAction, usageOf } from '@parlance/copilot';
-import { Fault, JsonValue, textPart } from '@parlance/protocol';
+import {
+  actionProblem,
+  isExtended,
+  lastPage,
+  parseWritten,
+  sendAction,
+  usageOf,
+  wordsOf,
+} from '@parlance/copilot';
+import { type DurableEvent, Fault, JsonValue, textOf, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
 import { actsSoFar, beginsStep, hasPlan } from './recall.ts';
@@ -68,6 +76,7 @@ const act = defineTool({
   special: true,
   deferred: true,
   approval: () => null,
+  sends: ({ action }, { eventsSinceIdle }) => sendsElsewhere(action, eventsSinceIdle),
   async run({ action: written, step }, { eventsSinceIdle }) {
     const action = parseWritten(written);
     if (!action) throw new Fault('tool_failed', unreadable(written));
@@ -94,6 +103,38 @@ const act = defineTool({
     return { parts: [], ...(beginsStep(eventsSinceIdle, { step: step ?? null }) && { notice: true }) };
   },
 });
+
+/**
+ * Whether an action sends what the model wrote to another site than the open one, unless the user named it. Our own
+ * extension asks about other sites and code itself.
+ */
+function sendsElsewhere(written: string, events: readonly DurableEvent[]): boolean {
+  const parsed = parseWritten(written);
+  // An action that cannot be sent fails.
+  const action = parsed && sendAction(parsed)?.action;
+  const page = lastPage(events);
+  const said = events
+    .flatMap((event) =>
+      event.type === 'input.accepted' ? textOf(event.parts) : 'said' in event ? (event.said ?? '') : '',
+    )
+    .join('\n')
+    .toLowerCase();
+  switch (action?.name) {
+    case 'search':
+      return !wordsOf(action.query).every((word) => word.length <= 3 || wordsOf(said).includes(word));
+    case 'navigate':
+    case 'createTab': {
+      const from = URL.parse(page?.url ?? '');
+      const to = URL.parse(action.url);
+      const isNamed = to !== null && said.includes(to.hostname.replace(/^www\./, ''));
+      return !page?.extended && !isNamed && from?.origin !== to?.origin;
+    }
+    case 'evaluate':
+      return !page?.extended;
+    default:
+      return false;
+  }
+}
 
 function unreadable(written: string): string {
   const usage = usageOf(/^\w{1,32}/.exec(written)?.[0] ?? '');
