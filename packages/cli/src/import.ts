@@ -31,9 +31,10 @@ session. An identical session is skipped; a different one of the same name stops
 import.
 
 A file may come from anyone, so an unfinished turn ends (the outcome of a running call is
-unknown), and queued messages, standing grants and the approval mode are dropped. --resume
-keeps them, for a file of your own: approved commands of an unfinished turn then run at the
-next start, and grants and full-auto apply.
+unknown), queued messages, standing grants and the approval mode are dropped, and its
+messages and results are untrusted content. --resume keeps all as it was, for a file of
+your own: approved commands of an unfinished turn then run at the next start, and grants
+and full-auto apply.
 
 With a data folder or a postgres:// URL instead of a file, everything is copied:
 sessions with their unfinished turns, share links, users, API keys, preferences, revoked tokens and the settings made in

@@ -44,7 +44,7 @@ type Common<Input> = {
    * false
    */
   readonly repeatable?: boolean;
-  /** results contain text from others, such as pages or mails: standing grants do not apply for the rest of the turn. Default: false */
+  /** results contain text from others, such as pages or mails: standing grants do not apply while they are in the context. Default: false */
   readonly untrusted?: boolean;
   /**
    * Throw a `ToolError` to report an error to the model. Other errors are logged, and the model only learns

@@ -96,7 +96,7 @@ function State({ state }: { state: CallState }): ReactNode {
       {state.untrusted && (
         <Chip
           variant="waiting"
-          title="Contains untrusted content: “always” does not apply for the rest of the turn"
+          title="Contains untrusted content: “always” does not apply while it is in the context"
         >
           untrusted content
         </Chip>
