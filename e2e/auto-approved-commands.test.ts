@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
-import { hostileSettings, repositoryIn } from '../packages/server/src/tools/shell/testing.ts';
+import { hostileSettings, repositoryIn } from '../packages/server/src/testing/tools/shell.ts';
 import { fakeModel } from './fake-model.ts';
 import { followed, postJson, submit, type Target } from './server-process.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Outcome, runParlance } from '../packages/cli/src/run-parlance.ts';
+import { type Outcome, runParlance } from '../packages/cli/src/testing/run-parlance.ts';
 import { type DurableEvent, textOf } from '../packages/protocol/src/index.ts';
 import { durableOf, followed, getJson, postJson, startProcess, submit } from './server-process.ts';
 import { mountDisk, noDisk } from './small-disk.ts';

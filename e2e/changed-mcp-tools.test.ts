@@ -11,7 +11,7 @@ import { followed, getJson, postJson, startProcess, submit } from './server-proc
 
 type Approvals = { approvals: { id: string; ask: { description: string } }[] };
 
-const PROGRAM = join(import.meta.dir, '../packages/server/src/tools/mcp/changing-server.ts');
+const PROGRAM = join(import.meta.dir, '../packages/server/src/testing/tools/mcp-changing-server.ts');
 
 test('a changed definition asks again after a restart; an unchanged one keeps its grant', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-changed-'));

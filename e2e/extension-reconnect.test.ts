@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAnswer, registration, say } from '../packages/server/src/dialects/extension/testing.ts';
+import { isAnswer, registration, say } from '../packages/server/src/testing/extension.ts';
 import { freePort } from '../packages/server/src/testing/free-port.ts';
 import { until } from '../packages/server/src/testing/until.ts';
 import { getJson, type ServerProcess, startProcess } from './server-process.ts';

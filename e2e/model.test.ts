@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
-import { EVERYTHING } from '../packages/server/src/tools/mcp/testing.ts';
+import { EVERYTHING } from '../packages/server/src/testing/tools/mcp.ts';
 import { DRIVERS, type Driver } from './drivers.ts';
 import { type Answer, type ChatRequest, type FakeModel, fakeModel } from './fake-model.ts';
 

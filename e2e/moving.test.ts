@@ -3,7 +3,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runParlance } from '../packages/cli/src/run-parlance.ts';
+import { runParlance } from '../packages/cli/src/testing/run-parlance.ts';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import type { TestServer } from '../packages/server/src/testing/server.ts';
 import { DRIVERS } from './drivers.ts';

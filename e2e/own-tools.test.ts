@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { spawnParlance } from '../packages/cli/src/run-parlance.ts';
+import { spawnParlance } from '../packages/cli/src/testing/run-parlance.ts';
 import type { DurableEvent, JsonObject } from '../packages/protocol/src/index.ts';
 import { connect } from '../packages/sdk/src/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';

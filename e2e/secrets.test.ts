@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { spawnParlance } from '../packages/cli/src/run-parlance.ts';
+import { spawnParlance } from '../packages/cli/src/testing/run-parlance.ts';
 import { TestClient } from '../packages/server/src/testing/client.ts';
 import { fakeModel } from './fake-model.ts';
 

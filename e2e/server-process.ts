@@ -1,6 +1,6 @@
 /** The server as a separate process that a test can kill. */
 import { join } from 'node:path';
-import { spawnParlance, spawnScript } from '../packages/cli/src/run-parlance.ts';
+import { spawnParlance, spawnScript } from '../packages/cli/src/testing/run-parlance.ts';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { TestClient } from '../packages/server/src/testing/client.ts';
 import { freePort } from '../packages/server/src/testing/free-port.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Outcome, runParlance } from '../packages/cli/src/run-parlance.ts';
+import { type Outcome, runParlance } from '../packages/cli/src/testing/run-parlance.ts';
 import { durableOf, startProcess, submit } from './server-process.ts';
 import { mountDisk, noDisk } from './small-disk.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Outcome, runParlance } from '../packages/cli/src/run-parlance.ts';
+import { type Outcome, runParlance } from '../packages/cli/src/testing/run-parlance.ts';
 import { until } from '../packages/server/src/testing/until.ts';
 import { durableOf, getJson, type ServerProcess, startProcess, submit } from './server-process.ts';
 

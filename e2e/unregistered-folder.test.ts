@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runParlance } from '../packages/cli/src/run-parlance.ts';
+import { runParlance } from '../packages/cli/src/testing/run-parlance.ts';
 import { fakeModel } from './fake-model.ts';
 import { followed, type ServerProcess, startProcess, submit } from './server-process.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runParlance } from '../packages/cli/src/run-parlance.ts';
+import { runParlance } from '../packages/cli/src/testing/run-parlance.ts';
 import { type ServerProcess, startProcess } from './server-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-clone-'));

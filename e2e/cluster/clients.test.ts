@@ -1,8 +1,8 @@
 /** Browsers on another node than the one that drives their session. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
-import { registration } from '../../packages/server/src/dialects/extension/testing.ts';
 import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
+import { registration } from '../../packages/server/src/testing/extension.ts';
 import { browse } from '../fake-browser.ts';
 import { durableOf, followed, login, postJson, type ServerProcess } from '../server-process.ts';
 import { form } from '../sites.ts';

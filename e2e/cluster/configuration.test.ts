@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SQL } from 'bun';
-import { spawnParlance } from '../../packages/cli/src/run-parlance.ts';
+import { spawnParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { startRedis } from '../../packages/server/src/testing/engines/redis.ts';
 import { outputOf } from '../output.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';

@@ -11,7 +11,7 @@ import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, chooseOption, openConsole, removed, validationMessageOf, visible } from './console.ts';
 
-const TEST_SERVER = join(import.meta.dir, '../../packages/server/src/tools/mcp/test-server.ts');
+const TEST_SERVER = join(import.meta.dir, '../../packages/server/src/testing/tools/mcp-server.ts');
 
 const COMPATIBLE = 'Ollama, vLLM or OpenAI-compatible server';
 

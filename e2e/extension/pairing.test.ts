@@ -1,6 +1,6 @@
 /** The extension is paired in the console and in the terminal, and revoked. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { runParlance } from '../../packages/cli/src/run-parlance.ts';
+import { runParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { buildConsole } from '../console/chromium.ts';
 import { postJson } from '../server-process.ts';

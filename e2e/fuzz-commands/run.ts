@@ -1,9 +1,9 @@
 /** Evaluates lines from one seed, and runs those that need no approval exactly as the tool does. */
 import { join } from 'node:path';
 import { Fault } from '../../packages/protocol/src/index.ts';
+import { contextIn, use } from '../../packages/server/src/testing/tools/tool-context.ts';
 import type { Sandbox } from '../../packages/server/src/tools/shell/sandbox.ts';
 import { shell } from '../../packages/server/src/tools/shell/tool.ts';
-import { contextIn, use } from '../../packages/server/src/tools/testing.ts';
 import { RandomSource } from '../fuzz/random.ts';
 import { type Line, lineFrom } from './lines.ts';
 import { PINNED } from './pinned.ts';

@@ -5,7 +5,7 @@
 import { chmod, mkdir, mkdtemp, readdir, readlink, realpath, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { git, hostileSettings, repositoryIn } from '../../packages/server/src/tools/shell/testing.ts';
+import { git, hostileSettings, repositoryIn } from '../../packages/server/src/testing/tools/shell.ts';
 
 /** In every file that must not be read, and in file names of folders that must not be listed. */
 export const SECRET = 'canary7f3a';

@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
+import { MISBEHAVING } from '../../packages/server/src/testing/tools/mcp.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { MISBEHAVING } from '../../packages/server/src/tools/mcp/testing.ts';
 import { followed, getJson, submit } from '../server-process.ts';
 
 type Servers = {

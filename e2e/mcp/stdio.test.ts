@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/client/stdio';
 import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { spawnParlance } from '../../packages/cli/src/run-parlance.ts';
+import { spawnParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { type Answer, fakeModel } from '../fake-model.ts';
 import { durableOf, startProcess } from '../server-process.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runParlance } from '../../packages/cli/src/run-parlance.ts';
+import { runParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { within } from '../../packages/server/src/testing/until.ts';
 import { startProcess } from '../server-process.ts';

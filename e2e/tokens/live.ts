@@ -1,5 +1,5 @@
 /** Opens everything that depends on a token; each connection reports how it ended. */
-import { registration } from '../../packages/server/src/dialects/extension/testing.ts';
+import { registration } from '../../packages/server/src/testing/extension.ts';
 import { APPLICATION, RawPusher } from '../../packages/server/src/testing/pusher.ts';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 import { within } from '../../packages/server/src/testing/until.ts';

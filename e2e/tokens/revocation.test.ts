@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { runParlance } from '../../packages/cli/src/run-parlance.ts';
+import { runParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { bearer, endOf, openAll } from './live.ts';
 

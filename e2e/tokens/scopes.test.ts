@@ -1,10 +1,10 @@
 /** API keys on every socket and on both stdio bridges: only a valid key with the scope of the dialect is served. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { runParlance } from '../../packages/cli/src/run-parlance.ts';
-import { registration } from '../../packages/server/src/dialects/extension/testing.ts';
+import { runParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { DIALECTS } from '../../packages/server/src/dialects/index.ts';
 import { socketRoutes } from '../../packages/server/src/dialects/shared/listen.ts';
 import { TestClient } from '../../packages/server/src/testing/client.ts';
+import { registration } from '../../packages/server/src/testing/extension.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until, within } from '../../packages/server/src/testing/until.ts';
 import { postJson } from '../server-process.ts';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
-import { runParlance } from '../../packages/cli/src/run-parlance.ts';
+import { runParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { startProcess } from '../server-process.ts';
 import { bearer } from './live.ts';
 

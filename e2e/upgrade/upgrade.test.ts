@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runParlance } from '../../packages/cli/src/run-parlance.ts';
+import { runParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
 import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { type ServerProcess, startProcess } from '../server-process.ts';

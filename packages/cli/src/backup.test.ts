@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openSqliteStore } from '@parlance/server/data';
 import { until } from '../../server/src/testing/until.ts';
-import { type Outcome, PARLANCE, runParlance } from './run-parlance.ts';
+import { type Outcome, PARLANCE, runParlance } from './testing/run-parlance.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'parlance-backup-'));
 afterAll(() => rmSync(cwd, { recursive: true }));

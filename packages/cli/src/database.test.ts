@@ -8,11 +8,11 @@ import { openStorage, type Storage, type StorageLocation } from '@parlance/serve
 import { seal, unseal } from '../../server/src/auth/seal.ts';
 import { readSessions, writeSession } from '../../server/src/core/api/index.ts';
 import { exportedLines } from '../../server/src/core/api/session-export.ts';
-import { noPostgres, testServer } from '../../server/src/stores/postgres/testing.ts';
 import { SCENARIOS } from '../../server/src/testing/scenarios.ts';
+import { noPostgres, testServer } from '../../server/src/testing/stores/postgres.ts';
 import { readTranscript } from '../../server/src/testing/transcripts.ts';
 import { everySession } from './every-session.ts';
-import { runParlance } from './run-parlance.ts';
+import { runParlance } from './testing/run-parlance.ts';
 
 const SETUP = { model: 'large', openaiKey: 'a key' };
 

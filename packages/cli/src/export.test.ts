@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventVersion, type PrincipalId, type SessionId } from '@parlance/protocol';
 import { openSqliteStore, type SessionRef } from '@parlance/server/data';
-import { type Outcome, runParlance } from './run-parlance.ts';
+import { type Outcome, runParlance } from './testing/run-parlance.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'parlance-export-'));
 afterAll(() => rmSync(cwd, { recursive: true }));

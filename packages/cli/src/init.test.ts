@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runParlance } from './run-parlance.ts';
+import { runParlance } from './testing/run-parlance.ts';
 import { hasTmux, openTerminal } from './testing/tmux.ts';
 
 let folder: string;

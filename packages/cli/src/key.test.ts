@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runParlance } from './run-parlance.ts';
+import { runParlance } from './testing/run-parlance.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'parlance-key-'));
 afterAll(() => rmSync(cwd, { recursive: true }));

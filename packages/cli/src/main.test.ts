@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { version } from '../package.json' with { type: 'json' };
-import { runParlance } from './run-parlance.ts';
+import { runParlance } from './testing/run-parlance.ts';
 
 const cwd = tmpdir();
 

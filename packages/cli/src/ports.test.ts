@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../../server/src/testing/free-port.ts';
-import { type RunOptions, runParlance, spawnParlance } from './run-parlance.ts';
+import { type RunOptions, runParlance, spawnParlance } from './testing/run-parlance.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parlance-ports-'));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { PARLANCE, runParlance, spawnParlance } from './run-parlance.ts';
+import { PARLANCE, runParlance, spawnParlance } from './testing/run-parlance.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parlance-serve-'));
 afterAll(() => rmSync(root, { recursive: true }));

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError, loadConfig } from '@parlance/server/config';
 import { nameProblem, openSqliteStore } from '@parlance/server/users';
-import { runParlance } from './run-parlance.ts';
+import { runParlance } from './testing/run-parlance.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'parlance-user-'));
 afterAll(() => rmSync(cwd, { recursive: true }));

@@ -3,8 +3,8 @@ import type { Action } from './action/action.ts';
 import { parseAction } from './action/parse.ts';
 import { actionProblem } from './action/problem.ts';
 import { type Correction, suggestCorrection } from './correction.ts';
-import { type FixtureName, fixture } from './fixtures/pages.ts';
 import type { Page, Pages } from './page/page.ts';
+import { type FixtureName, fixture } from './testing/fixtures/pages.ts';
 
 const actionOf = (text: string): Action => {
   const action = parseAction(text);

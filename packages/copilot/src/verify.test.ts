@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test';
 import type { Action } from './action/action.ts';
 import { parseAction } from './action/parse.ts';
 import type { ActionReport } from './evidence.ts';
-import { fixture } from './fixtures/pages.ts';
 import type { Page, Pages } from './page/page.ts';
+import { fixture } from './testing/fixtures/pages.ts';
 import { verifyAction } from './verify.ts';
 
 const actionOf = (text: string): Action => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { DurableEvent } from '@parlance/protocol';
 import { type DictatedModel, dictatedModel } from '../../../../e2e/dictated-model.ts';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
-import { runParlance, spawnParlance } from '../run-parlance.ts';
+import { runParlance, spawnParlance } from '../testing/run-parlance.ts';
 
 let offline: TestServer;
 let dictated: TestServer;

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CERTIFICATE, PRIVATE_KEY } from '../../../server/src/tools/fetch/test-certificate.ts';
-import { runParlance } from '../run-parlance.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../../../server/src/testing/tools/certificate.ts';
+import { runParlance } from '../testing/run-parlance.ts';
 
 let cwd: string;
 beforeAll(() => {

@@ -5,7 +5,7 @@ import { createServer, connect as openSocket, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess } from '../../../../e2e/server-process.ts';
-import { runParlance } from '../run-parlance.ts';
+import { runParlance } from '../testing/run-parlance.ts';
 
 let home: string;
 beforeAll(() => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
-import { runParlance } from '../run-parlance.ts';
+import { runParlance } from '../testing/run-parlance.ts';
 
 let server: TestServer;
 let home: string;

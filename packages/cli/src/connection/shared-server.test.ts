@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess } from '../../../../e2e/server-process.ts';
-import { runParlance } from '../run-parlance.ts';
+import { runParlance } from '../testing/run-parlance.ts';
 import { hasTmux, openTerminal } from '../testing/tmux.ts';
 
 let folder: string;

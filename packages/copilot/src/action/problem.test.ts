@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
-import { type FixtureName, fixture } from '../fixtures/pages.ts';
 import { parsePage } from '../page/parse-page.ts';
 import { renderPage } from '../page/render.ts';
+import { type FixtureName, fixture } from '../testing/fixtures/pages.ts';
 import { parseAction } from './parse.ts';
 import { actionProblem } from './problem.ts';
 

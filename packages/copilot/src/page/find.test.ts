@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { type FixtureName, fixture } from '../fixtures/pages.ts';
+import { type FixtureName, fixture } from '../testing/fixtures/pages.ts';
 import { findElements } from './find.ts';
 import { parsePage } from './parse-page.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { FIXTURES, type FixtureName, fixture, markup } from '../fixtures/pages.ts';
+import { FIXTURES, type FixtureName, fixture, markup } from '../testing/fixtures/pages.ts';
 import { elementOf, type PageElement } from './page.ts';
 import { parsePage } from './parse-page.ts';
 import { renderPage } from './render.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { fixture } from '../fixtures/pages.ts';
+import { fixture } from '../testing/fixtures/pages.ts';
 import { parsePage } from './parse-page.ts';
 import { PAGE_BEGINS, PAGE_ENDS, renderPage } from './render.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type Page, parsePage } from '@parlance/copilot';
 import { printAction } from '../../../copilot/src/action/print.ts';
-import { FIXTURES, type FixtureName, fixture } from '../../../copilot/src/fixtures/pages.ts';
+import { FIXTURES, type FixtureName, fixture } from '../../../copilot/src/testing/fixtures/pages.ts';
 import { nextAction } from './step.ts';
 import { planTask } from './task.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { Role } from '@parlance/protocol';
-import { openMemoryStore } from '../stores/memory/store.ts';
+import { revocationsInMemory, usersInMemory } from '../testing/auth/users.ts';
+import { openMemoryStore } from '../testing/stores/memory/store.ts';
 import { openAccounts } from './accounts.ts';
 import { openAuthenticator } from './authenticator.ts';
 import { hashPassword } from './passwords.ts';
-import { revocationsInMemory, usersInMemory } from './test-users.ts';
 
 const quiet = () => undefined;
 const HASHES = { ada: await hashPassword('ada-password'), uma: await hashPassword('uma-password') };

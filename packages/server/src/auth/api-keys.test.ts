@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
+import { openKeyTest } from '../testing/auth/keys.ts';
 import { KEYS_PER_OWNER } from './api-keys.ts';
-import { openKeyTest } from './test-keys.ts';
 
 test('the text of a key is shown once: neither lists nor the store have it', async () => {
   const { keys, make, store, clock } = await openKeyTest();

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { PrincipalId, ROLE_PERMISSIONS } from '@parlance/protocol';
 import type { User } from '../core/ports/users.ts';
-import { openMemoryStore } from '../stores/memory/store.ts';
+import { revocationsInMemory, usersInMemory } from '../testing/auth/users.ts';
+import { openMemoryStore } from '../testing/stores/memory/store.ts';
 import { openAuthenticator } from './authenticator.ts';
 import { hashPassword } from './passwords.ts';
-import { revocationsInMemory, usersInMemory } from './test-users.ts';
 import { openTokens } from './tokens.ts';
 
 const secret = new TextEncoder().encode('0123456789abcdef0123456789abcdef');

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { PrincipalId, ROLE_PERMISSIONS } from '@parlance/protocol';
-import { openKeyTest } from './test-keys.ts';
+import { openKeyTest } from '../testing/auth/keys.ts';
 
 const refused = { name: 'Fault', code: 'unauthenticated' };
 

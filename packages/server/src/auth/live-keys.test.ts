@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { openKeyTest } from './test-keys.ts';
+import { openKeyTest } from '../testing/auth/keys.ts';
 
 /** Resolves with the reason. */
 function watched({ authenticator }: Awaited<ReturnType<typeof openKeyTest>>, key: string): Promise<string> {

@@ -1,5 +1,5 @@
 import { afterEach, expect, setSystemTime, test } from 'bun:test';
-import { loginAttemptsContract } from '../stores/contract/login-attempts.ts';
+import { loginAttemptsContract } from '../testing/stores/contract/login-attempts.ts';
 import { limitLogins } from './login-limit.ts';
 
 afterEach(() => setSystemTime());

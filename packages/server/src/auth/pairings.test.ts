@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { LOCAL, type Principal, PrincipalId, ROLE_PERMISSIONS, type Role } from '@parlance/protocol';
+import { openKeyTest } from '../testing/auth/keys.ts';
 import { openPairings } from './pairings.ts';
-import { openKeyTest } from './test-keys.ts';
 
 const ORIGIN = `chrome-extension://${'a'.repeat(32)}`;
 const quiet = () => undefined;

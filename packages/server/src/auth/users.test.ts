@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { usersInMemory } from '../testing/auth/users.ts';
 import { verifyPassword } from './passwords.ts';
-import { usersInMemory } from './test-users.ts';
 import { ensureUser, ensureUsers, nameProblem } from './users.ts';
 
 describe('names', () => {

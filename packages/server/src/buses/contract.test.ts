@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { busContract, type OpenBus } from './contract.ts';
+import { busContract, type OpenBus } from '../testing/buses/contract.ts';
 import { openMemoryBus } from './memory/bus.ts';
 
 /** By folder name. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Implementation, TestNetwork } from './contract/network.ts';
-import { transportContract } from './contract/transport.ts';
+import type { Implementation, TestNetwork } from '../testing/buses/contract/network.ts';
+import { transportContract } from '../testing/buses/contract/transport.ts';
+import { VALKEY } from '../testing/buses/valkey-network.ts';
 import { openMemoryNetwork } from './memory/transport.ts';
-import { VALKEY } from './valkey/test-network.ts';
 
 async function memoryNetwork(): Promise<TestNetwork> {
   const network = openMemoryNetwork();

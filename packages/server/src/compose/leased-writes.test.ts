@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { PostgresStore } from '../stores/postgres/open.ts';
-import { openProxy } from '../stores/postgres/test-proxy.ts';
-import { noPostgres, openNode, testServer } from '../stores/postgres/testing.ts';
+import { noPostgres, openNode, testServer } from '../testing/stores/postgres.ts';
+import { openProxy } from '../testing/stores/postgres-proxy.ts';
 import { until } from '../testing/until.ts';
 import { leasedWrite } from './leased-writes.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { configFolders } from '../testing/config.ts';
 import { loadConfig } from './config.ts';
-import { configFolders } from './testing.ts';
 
 const { folder, folderWith } = configFolders();
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
+import { configFolders } from '../testing/config.ts';
 import { fullHelpText, loadConfig, loadDataFolder, SETTINGS, settingsMarkdown } from './config.ts';
-import { configFolders } from './testing.ts';
 
 const { folder } = configFolders();
 

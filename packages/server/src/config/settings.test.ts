@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { DIALECT_NAMES } from '../dialects/index.ts';
+import { configFolders } from '../testing/config.ts';
 import { type Config, loadConfig } from './config.ts';
-import { configFolders } from './testing.ts';
 
 const { errorOf, folder } = configFolders();
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { configFolders } from '../testing/config.ts';
 import { loadConfig } from './config.ts';
-import { configFolders } from './testing.ts';
 
 const { env, errorOf, folder, folderWith, registered } = configFolders();
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { type Link, type PromptPart, textPart } from '@parlance/protocol';
 import type { PromptItem } from '../core/ports/provider.ts';
+import { call, messages, result, sent, user } from '../testing/providers/anthropic-request.ts';
 import { anthropic } from './anthropic.ts';
-import { call, messages, result, sent, user } from './testing/anthropic-request.ts';
 
 test('the key is in its header and nowhere else', () => {
   const api = anthropic({ key: 'sk-secret', model: 'm', baseUrl: 'http://localhost:1/' });

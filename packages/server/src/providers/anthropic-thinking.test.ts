@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { call, messages, result, sent, thought, tool, user } from '../testing/providers/anthropic-request.ts';
 import { anthropic } from './anthropic.ts';
-import { call, messages, result, sent, thought, tool, user } from './testing/anthropic-request.ts';
 
 describe('thinking', () => {
   test('is returned unchanged, before the calls it led to', () => {

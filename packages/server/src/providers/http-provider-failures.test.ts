@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { ProviderEvent } from '../core/ports/provider.ts';
-import { httpProvider } from './http-provider.ts';
 import {
   ask,
   closeVendors,
@@ -12,7 +11,8 @@ import {
   types,
   vendor,
   words,
-} from './testing/vendor.ts';
+} from '../testing/providers/vendor.ts';
+import { httpProvider } from './http-provider.ts';
 
 afterEach(closeVendors);
 

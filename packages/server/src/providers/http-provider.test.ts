@@ -1,10 +1,20 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { ProviderEvent } from '../core/ports/provider.ts';
+import { closePeers, peer, turns } from '../testing/providers/http/peer.ts';
+import {
+  ask,
+  closeVendors,
+  KEY,
+  OPTIONS,
+  PROMPT,
+  sse,
+  types,
+  vendor,
+  words,
+} from '../testing/providers/vendor.ts';
 import { until } from '../testing/until.ts';
-import { closePeers, peer, turns } from './http/testing/peer.ts';
 import { httpProvider } from './http-provider.ts';
 import { openaiChat } from './openai-chat.ts';
-import { ask, closeVendors, KEY, OPTIONS, PROMPT, sse, types, vendor, words } from './testing/vendor.ts';
 
 afterEach(closeVendors);
 afterEach(closePeers);

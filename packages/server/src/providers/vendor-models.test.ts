@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test';
 import { createServer, type Server } from 'node:net';
-import { CERTIFICATE, PRIVATE_KEY } from './http/testing/certificate.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../testing/providers/http/certificate.ts';
 import { vendorModels } from './vendor-models.ts';
 
 const KEY = 'sk-right';

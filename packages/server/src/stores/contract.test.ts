@@ -1,13 +1,14 @@
 import { expect, test } from 'bun:test';
-import { readdirSync } from 'node:fs';
-import { scratchFolder } from './contract/scratch.ts';
-import type { Implementation } from './contract/store-location.ts';
-import { storeContract } from './contract.ts';
-import { MemoryDatabase, openMemoryStore } from './memory/store.ts';
-import { postgresImplementation, testServer } from './postgres/testing.ts';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { scratchFolder } from '../testing/stores/contract/scratch.ts';
+import type { Implementation } from '../testing/stores/contract/store-location.ts';
+import { storeContract } from '../testing/stores/contract.ts';
+import { MemoryDatabase, openMemoryStore } from '../testing/stores/memory/store.ts';
+import { postgresImplementation, testServer } from '../testing/stores/postgres.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 
-/** By file or folder name. */
+/** By folder; `memory` is for tests. */
 const IMPLEMENTATIONS: Record<string, Implementation> = {
   memory: {
     place: () => {
@@ -29,12 +30,15 @@ const IMPLEMENTATIONS: Record<string, Implementation> = {
   postgres: postgresImplementation(testServer()),
 };
 
-const NOT_STORES = ['contract', 'shared'];
-
 for (const [name, implementation] of Object.entries(IMPLEMENTATIONS)) storeContract(name, implementation);
 
 test('every store in this folder is enrolled in the contract', () => {
-  const names = readdirSync(import.meta.dir).map((entry) => entry.replace(/(\.test)?\.ts$/, ''));
-  const stores = new Set(names.filter((name) => !NOT_STORES.includes(name)));
-  expect([...stores].sort()).toEqual(Object.keys(IMPLEMENTATIONS).sort());
+  const stores = readdirSync(import.meta.dir).filter((name) =>
+    existsSync(join(import.meta.dir, name, 'open.ts')),
+  );
+  expect(stores.sort()).toEqual(
+    Object.keys(IMPLEMENTATIONS)
+      .filter((name) => name !== 'memory')
+      .sort(),
+  );
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../testing/server.ts';
-import { openCollector, type ReceivedSpan } from './test-collector.ts';
+import { openCollector, type ReceivedSpan } from '../testing/trace-collector.ts';
 
 const INTERNAL = 1;
 const FAILED = 2;

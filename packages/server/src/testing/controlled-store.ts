@@ -1,7 +1,7 @@
 /** A store whose appends a test can count, delay and make fail. */
 import type { DurableEvent } from '@parlance/protocol';
 import type { EventStore } from '../core/ports/event-store.ts';
-import { openMemoryStore } from '../stores/memory/store.ts';
+import { openMemoryStore } from './stores/memory/store.ts';
 
 export type HeldAppend = {
   /** resolves when an append is being held */

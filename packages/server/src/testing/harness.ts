@@ -14,9 +14,9 @@ import type { EventStore } from '../core/ports/event-store.ts';
 import type { Log } from '../core/ports/logger.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
 import { LeaseTable, type MemoryLeases, openMemoryLeases } from '../stores/memory/leases.ts';
-import { openMemoryStore } from '../stores/memory/store.ts';
 import { type ExclusiveSessions, withLeases } from '../stores/memory/with-leases.ts';
 import { type Line, type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
+import { openMemoryStore } from './stores/memory/store.ts';
 
 export const SESSION: SessionRef = { owner: LOCAL.id, id: 'session-1' as SessionId };
 export const CALLER: Caller = { principal: LOCAL, dialect: 'native' };

@@ -6,10 +6,10 @@ import type { EventStore } from '../core/ports/event-store.ts';
 import type { Log } from '../core/ports/logger.ts';
 import type { Transport } from '../core/ports/transport.ts';
 import { LeaseTable, type MemoryLeases, openMemoryLeases } from '../stores/memory/leases.ts';
-import { openMemoryStore } from '../stores/memory/store.ts';
 import { ExclusiveSessions, withLeases } from '../stores/memory/with-leases.ts';
 import { countingIds, createHarness, type Harness, type HarnessOptions } from './harness.ts';
 import type { Line } from './scripted-provider.ts';
+import { openMemoryStore } from './stores/memory/store.ts';
 
 export type HarnessNode = Harness & {
   readonly leases: MemoryLeases;

@@ -3,13 +3,19 @@ import { mkdir, readFile as read, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Fault } from '@parlance/protocol';
 import type { Tool } from '../core/ports/tool.ts';
+import {
+  contextIn,
+  faultOf,
+  type ToolFixture,
+  textFrom,
+  toolFixture,
+} from '../testing/tools/tool-context.ts';
 import { resolvePath } from './confined-path.ts';
 import { listFiles } from './list-files.ts';
 import { applyPatchTool } from './patch/tool.ts';
 import { readFile } from './read-file.ts';
 import { saveFile } from './save-file.ts';
 import { searchFiles } from './search/tool.ts';
-import { contextIn, faultOf, type ToolFixture, textFrom, toolFixture } from './testing.ts';
 
 const OPEN = { hide: [] };
 const reader = readFile(OPEN);

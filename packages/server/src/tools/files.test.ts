@@ -1,11 +1,17 @@
 import { describe, expect, test } from 'bun:test';
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  contextIn,
+  faultOf,
+  type ToolFixture,
+  textFrom,
+  toolFixture,
+} from '../testing/tools/tool-context.ts';
 import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
 import { matchesOf } from './search/matches.ts';
 import { searchFiles } from './search/tool.ts';
-import { contextIn, faultOf, type ToolFixture, textFrom, toolFixture } from './testing.ts';
 
 const ripgrep = Bun.which('rg');
 

@@ -2,6 +2,14 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  contextIn,
+  faultOf,
+  type ToolFixture,
+  textFrom,
+  toolFixture,
+  use,
+} from '../testing/tools/tool-context.ts';
 import { type Guard, openGuard, withGuard } from './guard.ts';
 import { listFiles } from './list-files.ts';
 import { applyPatchTool } from './patch/tool.ts';
@@ -10,7 +18,6 @@ import { saveFile } from './save-file.ts';
 import { searchFiles } from './search/tool.ts';
 import { findSandbox } from './shell/sandbox.ts';
 import { shell } from './shell/tool.ts';
-import { contextIn, faultOf, type ToolFixture, textFrom, toolFixture, use } from './testing.ts';
 
 const sandbox = await findSandbox();
 // In CI the sandbox must be available: a skipped escape attempt proves nothing.

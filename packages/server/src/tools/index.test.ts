@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { ClientToolBroker } from '../core/api/index.ts';
 import type { ClientRequest } from '../core/ports/client-tools.ts';
 import type { Tool } from '../core/ports/tool.ts';
+import { contextIn, faultOf, toolFixture, use } from '../testing/tools/tool-context.ts';
 import { builtInTools } from './index.ts';
-import { contextIn, faultOf, toolFixture, use } from './testing.ts';
 
 const OWNER = PrincipalId.parse('local');
 const clients = new ClientToolBroker();

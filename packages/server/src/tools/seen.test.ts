@@ -4,10 +4,10 @@ import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:f
 import { join } from 'node:path';
 import { CallId, type DurableEvent, textOf } from '@parlance/protocol';
 import type { Tool } from '../core/ports/tool.ts';
+import { contextIn, type ToolFixture, toolFixture, use } from '../testing/tools/tool-context.ts';
 import { applyPatchTool } from './patch/tool.ts';
 import { saveFile } from './save-file.ts';
 import { shell } from './shell/tool.ts';
-import { contextIn, type ToolFixture, toolFixture, use } from './testing.ts';
 
 const guard = { hide: [] };
 const save = (path: string): [Tool, object] => [saveFile(guard), { path, content: 'new\n' }];

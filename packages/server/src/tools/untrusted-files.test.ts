@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdir, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { git, repositoryIn } from '../testing/tools/shell.ts';
+import { contextIn, type ToolFixture, toolFixture, use } from '../testing/tools/tool-context.ts';
 import { type Guard, withGuard } from './guard.ts';
 import { listFiles } from './list-files.ts';
 import { readFile } from './read-file.ts';
 import { searchFiles } from './search/tool.ts';
-import { git, repositoryIn } from './shell/testing.ts';
 import { shell } from './shell/tool.ts';
-import { contextIn, type ToolFixture, toolFixture, use } from './testing.ts';
 
 let place: ToolFixture;
 let guard: Guard;

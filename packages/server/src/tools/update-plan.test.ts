@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { contextIn, use } from './testing.ts';
+import { contextIn, use } from '../testing/tools/tool-context.ts';
 import { updatePlan } from './update-plan.ts';
 
 const step = (name: string, status: string) => ({ step: name, status });

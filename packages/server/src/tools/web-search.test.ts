@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test';
 import { textOf } from '@parlance/protocol';
-import { contextIn, faultOf, use } from './testing.ts';
+import { contextIn, faultOf, use } from '../testing/tools/tool-context.ts';
 import { webSearch } from './web-search.ts';
 
 const KEY = 'a-key-that-nobody-may-see';

@@ -4,13 +4,13 @@ import { rm } from 'node:fs/promises';
 import { RedisClient } from 'bun';
 import { NO_METER } from '../../core/ports/meter.ts';
 import type { Transport } from '../../core/ports/transport.ts';
+import { makeCertificate, openssl } from '../../testing/buses/certificate.ts';
+import { isDown, isUp, note, PATIENT, SILENT } from '../../testing/buses/contract/network.ts';
 import type { Engine } from '../../testing/engines/program.ts';
 import { type RedisOptions, redisProgram, startRedis } from '../../testing/engines/redis.ts';
 import { freePort } from '../../testing/free-port.ts';
 import { until } from '../../testing/until.ts';
-import { isDown, isUp, note, PATIENT, SILENT } from '../contract/network.ts';
 import type { ValkeyServer } from './carrier.ts';
-import { makeCertificate, openssl } from './test-certificate.ts';
 import { openValkeyTransport } from './transport.ts';
 
 const engines: Engine[] = [];

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, textPart } from '@parlance/protocol';
 import { openMemoryBus } from '../../buses/memory/bus.ts';
-import { openMemoryStore } from '../../stores/memory/store.ts';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { CALLER, countingIds, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
+import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { AppendConflict } from '../ports/event-store.ts';
 import { LiveSession } from '../runtime/live-session.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { type CallId, type CommandInput, type HistoryItem, isDurable, textPart } from '@parlance/protocol';
+import { brief } from '../../testing/context-events.ts';
 import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { says, scriptedProvider } from '../../testing/scripted-provider.ts';
-import { brief } from '../domain/test-context-events.ts';
 
 const user = (text: string, key?: string): HistoryItem => ({ type: 'user', parts: [textPart(text)], key });
 const text = (words: string): HistoryItem => ({ type: 'text', text: words });

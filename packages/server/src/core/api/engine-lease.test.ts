@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { LeaseTable, openMemoryLeases } from '../../stores/memory/leases.ts';
-import { openMemoryStore } from '../../stores/memory/store.ts';
 import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
+import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 
 test('only the node that holds the lease drives a session', async () => {
   const [store, table] = [openMemoryStore(), new LeaseTable()];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { type ApprovalId, LOCAL, type SessionId, textPart } from '@parlance/protocol';
-import { openMemoryStore } from '../../stores/memory/store.ts';
 import { CALLER, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
+import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import type { EventStore, SessionRecord, SessionRef } from '../ports/event-store.ts';
 
 const ask = calls('shell', { command: ['ls'] });

@@ -10,10 +10,10 @@ import {
   textPart,
 } from '@parlance/protocol';
 import { z } from 'zod';
-import { openMemoryStore } from '../../stores/memory/store.ts';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { CALLER, countingIds, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says, scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
+import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { quiet } from '../../testing/ticks.ts';
 import type { EventStore } from '../ports/event-store.ts';
 import type { Provider } from '../ports/provider.ts';

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, type SessionEvent } from '@parlance/protocol';
-import { openMemoryStore } from '../../stores/memory/store.ts';
 import { createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
+import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { delayed, quiet, ticks } from '../../testing/ticks.ts';
 import type { SessionSnapshot, Sink } from './index.ts';
 

@@ -7,10 +7,10 @@ import {
   parseDurableEvent,
   type SessionId,
 } from '@parlance/protocol';
-import { openMemoryStore } from '../../stores/memory/store.ts';
 import { CALLER, createHarness, SESSION } from '../../testing/harness.ts';
 import { SCENARIOS } from '../../testing/scenarios.ts';
 import { says } from '../../testing/scripted-provider.ts';
+import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { readTranscript } from '../../testing/transcripts.ts';
 import { evolve } from '../domain/evolve.ts';
 import { initialState, isIdle } from '../domain/session-state.ts';

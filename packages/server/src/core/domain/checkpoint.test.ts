@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { isDurable } from '@parlance/protocol';
-import { openMemoryStore } from '../../stores/memory/store.ts';
 import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { says } from '../../testing/scripted-provider.ts';
+import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { readTranscript } from '../../testing/transcripts.ts';
 import { restoredState } from './checkpoint.ts';
 import { evolve } from './evolve.ts';

@@ -1,8 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import { type CallId, type DurableEventBody, type HistoryItem, textPart } from '@parlance/protocol';
-import { cutContext, EMPTY, isTainted } from './context.ts';
-import { evolve } from './evolve.ts';
-import { initialState } from './session-state.ts';
 import {
   brief,
   CODER,
@@ -23,7 +20,10 @@ import {
   started,
   step,
   text,
-} from './test-context-events.ts';
+} from '../../testing/context-events.ts';
+import { cutContext, EMPTY, isTainted } from './context.ts';
+import { evolve } from './evolve.ts';
+import { initialState } from './session-state.ts';
 
 describe('the context', () => {
   test('places inputs at the start of their turn, not where they were accepted', () => {

@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'bun:test';
 import { type CallId, type TurnId, textOf, textPart } from '@parlance/protocol';
-import { decide } from './decide.ts';
-import type { DecidableCommand } from './decision.ts';
-import { nextAction } from './next-action.ts';
-import { initialState, type SessionState, waitingCall } from './session-state.ts';
 import {
   APPROVAL,
   after,
@@ -21,7 +17,11 @@ import {
   thinking,
   types,
   waiting,
-} from './test-phases.ts';
+} from '../../testing/phases.ts';
+import { decide } from './decide.ts';
+import type { DecidableCommand } from './decision.ts';
+import { nextAction } from './next-action.ts';
+import { initialState, type SessionState, waitingCall } from './session-state.ts';
 
 const BEGINS = ['input.accepted', 'turn.started'];
 const ENDS = ['turn.cancelled'];

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import type { ConnectionId, InputId, TurnId } from '@parlance/protocol';
+import { give, idle, inTurn, PHASES, queued, submit, thinking, USAGE } from '../../testing/phases.ts';
 import { nextAction } from './next-action.ts';
 import { isIdle, type SessionState, statusOf } from './session-state.ts';
-import { give, idle, inTurn, PHASES, queued, submit, thinking, USAGE } from './test-phases.ts';
 
 test('the status and the next action follow from the state in every phase', () => {
   const seen = Object.entries(PHASES).map(([phase, state]) => [

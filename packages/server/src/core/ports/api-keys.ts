@@ -22,7 +22,7 @@ export type ApiKey = {
   readonly lastUsedAt: number | null;
 };
 
-/** Contract tests: `stores/contract/api-keys.ts`. */
+/** Contract tests: `testing/stores/contract/api-keys.ts`. */
 export interface ApiKeyStore {
   find(id: string): Promise<ApiKey | null>;
   /** In order of creation, then by id; of one owner, or of all. */

@@ -1,6 +1,6 @@
 /**
  * Delivers the events of a session to its subscribers, on this node and on others. Contract tests:
- * `buses/contract.ts`.
+ * `testing/buses/contract.ts`.
  */
 import type { PrincipalId, SessionEvent } from '@parlance/protocol';
 import type { SessionRef } from './event-store.ts';

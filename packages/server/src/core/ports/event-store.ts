@@ -1,4 +1,4 @@
-/** Event storage. Contract tests: `stores/contract.ts`. */
+/** Event storage. Contract tests: `testing/stores/contract.ts`. */
 import type { ApprovalId, DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import type { AppendAs, Driver } from './lease.ts';
 import { type SessionRef, sessionKey } from './session-ref.ts';

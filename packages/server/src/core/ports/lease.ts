@@ -1,6 +1,6 @@
 /**
  * Determines which node drives a session: calls the model, runs tools, records the results. A lease is taken
- * by an append (`EventStore.append`) or claimed separately. Contract tests: `stores/contract/leases.ts`.
+ * by an append (`EventStore.append`) or claimed separately. Contract tests: `testing/stores/contract/leases.ts`.
  */
 import { type SessionRef, sessionKey } from './session-ref.ts';
 

@@ -7,7 +7,7 @@
  * - per name over all addresses without an earlier login of that name, against distributed guessing.
  *
  * So one address cannot lock a user out at another, and many addresses cannot lock a user out at a known one.
- * `stores/contract/login-attempts.ts` tests every promise made here.
+ * `testing/stores/contract/login-attempts.ts` tests every promise made here.
  */
 export interface LoginAttempts {
   /**

@@ -1,6 +1,6 @@
 /**
  * Full-text search over messages. `update` brings the index up to date with the log, not appends: appends
- * cost nothing extra, and an older database needs no rebuild. Contract tests: `stores/contract/search.ts`.
+ * cost nothing extra, and an older database needs no rebuild. Contract tests: `testing/stores/contract/search.ts`.
  */
 import type { PrincipalId } from '@parlance/protocol';
 import type { SessionRef } from './session-ref.ts';

@@ -1,4 +1,4 @@
-/** The nodes that use a store, for operators. Contract tests: `stores/contract/nodes.ts`. */
+/** The nodes that use a store, for operators. Contract tests: `testing/stores/contract/nodes.ts`. */
 import type { NodeId } from './lease.ts';
 
 export type NodeState = {

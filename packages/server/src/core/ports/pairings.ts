@@ -36,7 +36,7 @@ export type Pairing = Extension & {
   readonly lastUsedAt: number | null;
 };
 
-/** Contract tests: `stores/contract/pairings.ts`. */
+/** Contract tests: `testing/stores/contract/pairings.ts`. */
 export interface PairingStore {
   /**
    * Durable when it resolves with true; false if `most` other requests are pending or the code is taken.

@@ -1,4 +1,4 @@
-/** Links that show a session to anyone who has them. Contract tests: `stores/contract/shares.ts`. */
+/** Links that show a session to anyone who has them. Contract tests: `testing/stores/contract/shares.ts`. */
 import type { SessionRef } from './session-ref.ts';
 
 export type Share = {

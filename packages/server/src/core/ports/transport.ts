@@ -1,6 +1,6 @@
 /**
  * Messages between the nodes of a cluster. Delivery is best effort: events are in the store, and a node that
- * missed a message reads them there. Contract tests: `buses/contract/`.
+ * missed a message reads them there. Contract tests: `testing/buses/contract/`.
  */
 import type { Json } from '@parlance/protocol';
 import type { NodeId } from './lease.ts';

@@ -1,6 +1,6 @@
 /**
  * The turns of sessions by the time of their last change. It follows the log, and is brought up to date together with the
- * index of messages: by `update` of `MessageSearch`. `stores/contract/turns.ts` tests every promise made here.
+ * index of messages: by `update` of `MessageSearch`. `testing/stores/contract/turns.ts` tests every promise made here.
  */
 import type { PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import type { SessionRef } from './session-ref.ts';

@@ -8,7 +8,7 @@ import {
   type TurnId,
 } from '@parlance/protocol';
 import { openMemoryBus } from '../../buses/memory/bus.ts';
-import { openMemoryStore } from '../../stores/memory/store.ts';
+import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import type { SessionRef } from '../ports/event-store.ts';
 import { EphemeralSessions } from './ephemeral-sessions.ts';
 import { SessionCache } from './session-cache.ts';

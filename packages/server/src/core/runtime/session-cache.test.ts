@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { type ApprovalId, LOCAL, type SessionId, textPart } from '@parlance/protocol';
-import { openMemoryStore } from '../../stores/memory/store.ts';
 import { CALLER, createHarness, type Harness } from '../../testing/harness.ts';
 import { calls, type Line } from '../../testing/scripted-provider.ts';
+import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { ticks } from '../../testing/ticks.ts';
 import type { SessionRef } from '../api/index.ts';
 import type { EventStore } from '../ports/event-store.ts';

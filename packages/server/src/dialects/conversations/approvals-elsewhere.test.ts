@@ -3,7 +3,6 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestClient } from '../../testing/client.ts';
-import { startTestServer, type TestServer } from '../../testing/server.ts';
 import {
   answer,
   connectAs,
@@ -16,7 +15,8 @@ import {
   started,
   tokenOf,
   turn,
-} from './test-chat.ts';
+} from '../../testing/conversations.ts';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer;
 

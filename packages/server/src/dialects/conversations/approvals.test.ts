@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestClient } from '../../testing/client.ts';
-import { startTestServer, type TestServer } from '../../testing/server.ts';
 import {
   answer,
   connectAs,
@@ -16,7 +15,8 @@ import {
   turn,
   typesOf,
   UUID,
-} from './test-chat.ts';
+} from '../../testing/conversations.ts';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connectAs, next, of, say, settled, tokenOf, turn, UUID } from '../../testing/conversations.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { connectAs, next, of, say, settled, tokenOf, turn, UUID } from './test-chat.ts';
 
 let server: TestServer;
 

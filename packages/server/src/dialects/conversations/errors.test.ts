@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { TestClient } from '../../testing/client.ts';
+import { answer, connectAs, errorOf, next, say, settled, started } from '../../testing/conversations.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { answer, connectAs, errorOf, next, say, settled, started } from './test-chat.ts';
 
 let server: TestServer;
 let client: TestClient;

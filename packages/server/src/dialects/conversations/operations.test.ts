@@ -2,8 +2,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { version } from '../../../package.json' with { type: 'json' };
 import type { TestClient } from '../../testing/client.ts';
+import {
+  answer,
+  connectAs,
+  next,
+  of,
+  type ServerFrame,
+  say,
+  started,
+  tokenOf,
+  turn,
+} from '../../testing/conversations.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { answer, connectAs, next, of, type ServerFrame, say, started, tokenOf, turn } from './test-chat.ts';
 
 type Json = Record<string, unknown>;
 let server: TestServer;

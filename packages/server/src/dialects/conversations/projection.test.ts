@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test';
 import type { DurableEvent, SessionEvent } from '@parlance/protocol';
 import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
+import { joinedChunks, of, typesOf } from '../../testing/conversations.ts';
 import { Delivery } from '../shared/delivery.ts';
 import { conversations } from './dialect.ts';
 import { latestMessages, messagesOf } from './messages.ts';
-import { joinedChunks, of, typesOf } from './test-chat.ts';
 
 const { projection } = conversations;
 const AGENT = { id: 'coder', name: 'Coder' };

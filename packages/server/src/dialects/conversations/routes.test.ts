@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { connectAs, of, say, started, turn, UUID } from '../../testing/conversations.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { connectAs, of, say, started, turn, UUID } from './test-chat.ts';
 
 type Json = Record<string, unknown>;
 

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startTestServer, type TestServer } from '../../testing/server.ts';
 import {
   connectAs,
   errorOf,
@@ -15,7 +14,8 @@ import {
   tokenOf,
   turn,
   typesOf,
-} from './test-chat.ts';
+} from '../../testing/conversations.ts';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
 
 /** Slow enough for tests to act in the middle of an answer. */
 const SLOW = { PARLANCE_OFFLINE_DELAY: '3' };

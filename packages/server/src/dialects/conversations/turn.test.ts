@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { startTestServer, type TestServer } from '../../testing/server.ts';
 import {
   connectAs,
   errorOf,
@@ -11,7 +10,8 @@ import {
   turn,
   typesOf,
   UUID,
-} from './test-chat.ts';
+} from '../../testing/conversations.ts';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer;
 

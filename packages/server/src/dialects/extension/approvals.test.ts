@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { startTestServer, type TestServer } from '../../testing/server.ts';
 import {
   isAnswer,
   isQuestion,
@@ -12,7 +11,8 @@ import {
   registration,
   say,
   soFar,
-} from './testing.ts';
+} from '../../testing/extension.ts';
+import { startTestServer, type TestServer } from '../../testing/server.ts';
 
 let server: TestServer;
 

@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import {
+  isStatus,
+  MESSAGE_ID,
+  registered,
+  registration,
+  response,
+  say,
+  soFar,
+} from '../../testing/extension.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { isStatus, MESSAGE_ID, registered, registration, response, say, soFar } from './testing.ts';
 
 let server: TestServer;
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { MESSAGE_ID, registered, registration, say, soFar } from '../../testing/extension.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { MESSAGE_ID, registered, registration, say, soFar } from './testing.ts';
 
 let server: TestServer;
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { AnyFrame, TestClient } from '../../testing/client.ts';
+import { isAnswer, isQuestion, registered, say, soFar } from '../../testing/extension.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { isAnswer, isQuestion, registered, say, soFar } from './testing.ts';
 
 let server: TestServer;
 beforeAll(async () => {

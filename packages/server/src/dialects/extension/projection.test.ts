@@ -9,10 +9,10 @@ import type {
 import { LOCAL } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import type { Socket } from '../../http/connection.ts';
+import { registration } from '../../testing/extension.ts';
 import type { DialectContext } from '../shared/dialect.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { extension } from './dialect.ts';
-import { registration } from './testing.ts';
 
 const { projection } = extension;
 const NOW = {

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { TestClient } from '../../testing/client.ts';
+import { MESSAGE_ID, page, registered, registration, response, say, soFar } from '../../testing/extension.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { MESSAGE_ID, page, registered, registration, response, say, soFar } from './testing.ts';
 
 let server: TestServer;
 let clients: TestClient[] = [];

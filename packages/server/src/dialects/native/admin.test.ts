@@ -172,7 +172,7 @@ describe('operator endpoints', () => {
 
 test('MCP servers are listed with their tools and last error, without secrets', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-mcp-'));
-  const test = join(import.meta.dir, '../../tools/mcp/test-server.ts');
+  const test = join(import.meta.dir, '../../testing/tools/mcp-server.ts');
   const secret = 'hunter2-hunter2';
   const mcpServers = {
     well: { command: process.execPath, args: [test], cwd: folder, env: { SERVER_TOKEN: secret } },

@@ -304,7 +304,7 @@ test('agents are added and removed without a restart', async () => {
 test('MCP servers are added, restarted and removed without a restart of the server', async () => {
   const command = {
     command: process.execPath,
-    args: [join(import.meta.dir, '../../tools/mcp/test-server.ts')],
+    args: [join(import.meta.dir, '../../testing/tools/mcp-server.ts')],
   };
   const secret = 'hunter2-hunter2';
   await change({ mcpServers: { files: { ...command, env: { SERVER_TOKEN: secret } } } });

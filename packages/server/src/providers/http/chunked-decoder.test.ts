@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { byteByByte, recut } from '../suite/recut.ts';
+import { byteByByte, recut } from '../../testing/providers/suite/recut.ts';
 import { ChunkedDecoder } from './chunked-decoder.ts';
 
 /** The data of the pieces, and the bytes after the end. */

@@ -1,6 +1,13 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import {
+  answer,
+  closePeers,
+  type Peer,
+  peer,
+  textOf,
+  type Visit,
+} from '../../testing/providers/http/peer.ts';
 import { ConnectionPool } from './connection-pool.ts';
-import { answer, closePeers, type Peer, peer, textOf, type Visit } from './testing/peer.ts';
 
 afterEach(closePeers);
 

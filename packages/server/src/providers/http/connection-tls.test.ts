@@ -2,11 +2,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import * as elsewhere from '../../tools/fetch/test-certificate.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../../testing/providers/http/certificate.ts';
+import { askInProcess } from '../../testing/providers/http/in-process.ts';
+import { answer, closePeers, peer, turns, type Visit } from '../../testing/providers/http/peer.ts';
+import * as elsewhere from '../../testing/tools/certificate.ts';
 import { socketClient as post } from './socket-client.ts';
-import { CERTIFICATE, PRIVATE_KEY } from './testing/certificate.ts';
-import { askInProcess } from './testing/in-process.ts';
-import { answer, closePeers, peer, turns, type Visit } from './testing/peer.ts';
 
 const HERE = { cert: CERTIFICATE, key: PRIVATE_KEY };
 /** for the host `site.test` */

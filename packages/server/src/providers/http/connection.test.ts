@@ -1,7 +1,15 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { createServer } from 'node:net';
+import {
+  answer,
+  closePeers,
+  type Peer,
+  peer,
+  textOf,
+  turns,
+  type Visit,
+} from '../../testing/providers/http/peer.ts';
 import { socketClient as post } from './socket-client.ts';
-import { answer, closePeers, type Peer, peer, textOf, turns, type Visit } from './testing/peer.ts';
 
 afterEach(closePeers);
 

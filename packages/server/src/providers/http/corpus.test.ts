@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import { CORPUS, type CorpusCase, REFUSED, type RefusedCase } from '../../testing/providers/http/corpus.ts';
+import { closePeers, peer, textOf, turns, type Visit } from '../../testing/providers/http/peer.ts';
 import type { HttpClient } from './client.ts';
 import { fetchClient } from './fetch-client.ts';
 import { socketClient } from './socket-client.ts';
-import { CORPUS, type CorpusCase, REFUSED, type RefusedCase } from './testing/corpus.ts';
-import { closePeers, peer, textOf, turns, type Visit } from './testing/peer.ts';
 
 afterEach(closePeers);
 

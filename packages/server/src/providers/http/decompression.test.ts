@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { textOf } from '../../testing/providers/http/peer.ts';
 import { socketClient as post } from './socket-client.ts';
-import { textOf } from './testing/peer.ts';
 
 const never = new AbortController().signal;
 const MEGABYTE = 1024 * 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { byteByByte, recut } from '../suite/recut.ts';
+import { byteByByte, recut } from '../../testing/providers/suite/recut.ts';
 import { ResponseParser } from './response-parser.ts';
 
 type Read = { status: number; body: string; complete: boolean; reusable: boolean };

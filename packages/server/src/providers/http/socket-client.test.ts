@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
+import { askInProcess } from '../../testing/providers/http/in-process.ts';
+import { answer, closePeers, peer, textOf, type Visit } from '../../testing/providers/http/peer.ts';
 import { socketClient as post } from './socket-client.ts';
-import { askInProcess } from './testing/in-process.ts';
-import { answer, closePeers, peer, textOf, type Visit } from './testing/peer.ts';
 
 afterEach(closePeers);
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { byteByByte, recut } from '../suite/recut.ts';
+import { byteByByte, recut } from '../../testing/providers/suite/recut.ts';
 import { Utf8 } from './utf8.ts';
 
 function read(pieces: readonly Uint8Array[]): string {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
-import { begin, recordOf, refOf, seqsOf, textEvents } from '../contract/samples.ts';
+import { begin, recordOf, refOf, seqsOf, textEvents } from '../../testing/stores/contract/samples.ts';
+import { noPostgres, openNode, testServer } from '../../testing/stores/postgres.ts';
 import { openDatabase } from './database.ts';
-import { noPostgres, openNode, testServer } from './testing.ts';
 
 /** Long enough for a busy machine. */
 const DEADLINE_MS = 1_000;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { AppendConflict } from '../../core/ports/event-store.ts';
-import { outcomeOf, recordOf, refOf, textEvents } from '../contract/samples.ts';
+import { outcomeOf, recordOf, refOf, textEvents } from '../../testing/stores/contract/samples.ts';
 import { type Append, type Appended, COMMAND, makeAppend } from './append.ts';
 import { groupAppend, type QueueLimits } from './group-append.ts';
 

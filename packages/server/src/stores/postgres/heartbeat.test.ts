@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test';
 import type { SessionRef } from '../../core/ports/event-store.ts';
+import { refOf } from '../../testing/stores/contract/samples.ts';
+import { NO_LOG } from '../../testing/stores/postgres.ts';
 import { until } from '../../testing/until.ts';
-import { refOf } from '../contract/samples.ts';
 import type { Row, Statements } from './database.ts';
 import { openHeartbeat } from './heartbeat.ts';
 import { HeldLeases } from './held-leases.ts';
 import { leaseTimes } from './lease-times.ts';
-import { NO_LOG } from './testing.ts';
 
 const ME = 'this node';
 

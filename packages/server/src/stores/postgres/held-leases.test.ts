@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { refOf } from '../contract/samples.ts';
+import { refOf } from '../../testing/stores/contract/samples.ts';
 import { HeldLeases } from './held-leases.ts';
 
 const ONE = refOf('ada', 'one');

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { SQL } from 'bun';
+import { NO_LOG, noPostgres, openNode, testServer } from '../../testing/stores/postgres.ts';
 import { until } from '../../testing/until.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { openPostgresStore } from './open.ts';
-import { NO_LOG, noPostgres, openNode, testServer } from './testing.ts';
 
 /** Upgrades, and waits in the given step until it is killed. */
 const PROGRAM = `

@@ -2,10 +2,10 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { SQL } from 'bun';
 import type { Lease } from '../../core/ports/lease.ts';
+import { begin, recordOf, refOf, seqsOf, textEvents } from '../../testing/stores/contract/samples.ts';
+import { noPostgres, openNode, testServer } from '../../testing/stores/postgres.ts';
 import { until } from '../../testing/until.ts';
-import { begin, recordOf, refOf, seqsOf, textEvents } from '../contract/samples.ts';
 import type { PostgresStore } from './open.ts';
-import { noPostgres, openNode, testServer } from './testing.ts';
 
 const ONE = refOf('ada', 'one');
 const RUNNING = { status: 'running' } as const;
@@ -167,10 +167,13 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
 
 /** Resolves when the other process drives all sessions. */
 async function startDriver(url: string) {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, 'test-driver.ts'), url, ...IDS], {
-    stdout: 'pipe',
-    stderr: 'inherit',
-  });
+  const child = Bun.spawn(
+    [process.execPath, join(import.meta.dir, '../../testing/stores/postgres-driver.ts'), url, ...IDS],
+    {
+      stdout: 'pipe',
+      stderr: 'inherit',
+    },
+  );
   const lines: string[] = [];
   const reading = (async () => {
     const decoder = new TextDecoder();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
-import { loginAttemptsContract } from '../contract/login-attempts.ts';
-import { noPostgres, openNode, testServer } from './testing.ts';
+import { loginAttemptsContract } from '../../testing/stores/contract/login-attempts.ts';
+import { noPostgres, openNode, testServer } from '../../testing/stores/postgres.ts';
 
 describe.skipIf(noPostgres)('login attempts in PostgreSQL', () => {
   const server = testServer();

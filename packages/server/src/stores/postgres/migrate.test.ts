@@ -1,11 +1,18 @@
 import { describe, expect, test } from 'bun:test';
 import { ADDED, type DurableEvent, eventVersion } from '@parlance/protocol';
 import { SQL } from 'bun';
+import {
+  begin,
+  newerUpcasts,
+  outcomeOf,
+  recordOf,
+  refOf,
+  textEvent,
+} from '../../testing/stores/contract/samples.ts';
+import { NO_LOG, noPostgres, openNode, testServer } from '../../testing/stores/postgres.ts';
 import { until } from '../../testing/until.ts';
-import { begin, newerUpcasts, outcomeOf, recordOf, refOf, textEvent } from '../contract/samples.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { openPostgresStore, type PostgresOptions } from './open.ts';
-import { NO_LOG, noPostgres, openNode, testServer } from './testing.ts';
 
 const release = (...added: Migration[]): Partial<PostgresOptions> => ({
   migrations: [...MIGRATIONS, ...added],

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
 import type { Pairing } from '../../core/ports/pairings.ts';
+import { noPostgres, openNode, testServer } from '../../testing/stores/postgres.ts';
 import { until } from '../../testing/until.ts';
-import { noPostgres, openNode, testServer } from './testing.ts';
 
 const PAIRING: Pairing = {
   id: 'a',

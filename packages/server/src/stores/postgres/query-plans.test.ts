@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ApprovalId, PrincipalId, TurnId } from '@parlance/protocol';
 import type { SessionFilter } from '../../core/ports/event-store.ts';
-import { refOf } from '../contract/samples.ts';
+import { refOf } from '../../testing/stores/contract/samples.ts';
+import { noPostgres, testServer } from '../../testing/stores/postgres.ts';
 import { APPEND } from './append-statement.ts';
 import { bucketOf } from './bucket.ts';
 import { prepareCount } from './count.ts';
@@ -13,7 +14,6 @@ import { prepareLoad } from './load.ts';
 import { prepareLookup } from './lookup.ts';
 import { PLANNER } from './planner.ts';
 import { prepareRead } from './read.ts';
-import { noPostgres, testServer } from './testing.ts';
 import { prepareTurns } from './turns.ts';
 
 const owner = PrincipalId.parse('owner 1');

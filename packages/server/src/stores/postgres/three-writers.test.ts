@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { AppendAs } from '../../core/ports/lease.ts';
-import { outcomeOf, recordOf, refOf, textEvent } from '../contract/samples.ts';
-import { noPostgres, openNode, testServer } from './testing.ts';
+import { outcomeOf, recordOf, refOf, textEvent } from '../../testing/stores/contract/samples.ts';
+import { noPostgres, openNode, testServer } from '../../testing/stores/postgres.ts';
 
 /** Seeded random numbers, for reproducible runs. */
 function seeded(seed: number): () => number {

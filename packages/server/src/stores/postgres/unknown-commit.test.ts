@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test';
-import { outcomeOf, recordOf, refOf, seqsOf, textEvent, textEvents } from '../contract/samples.ts';
-import { openProxy } from './test-proxy.ts';
-import { noPostgres, openNode, testServer } from './testing.ts';
+import {
+  outcomeOf,
+  recordOf,
+  refOf,
+  seqsOf,
+  textEvent,
+  textEvents,
+} from '../../testing/stores/contract/samples.ts';
+import { noPostgres, openNode, testServer } from '../../testing/stores/postgres.ts';
+import { openProxy } from '../../testing/stores/postgres-proxy.ts';
 
 const ONE = refOf('ada', 'one');
 const RUNNING = { status: 'running' } as const;

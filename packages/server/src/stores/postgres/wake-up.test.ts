@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import type { SessionRef } from '../../core/ports/event-store.ts';
+import { refOf } from '../../testing/stores/contract/samples.ts';
+import { NO_LOG, noPostgres, testServer } from '../../testing/stores/postgres.ts';
+import { openProxy } from '../../testing/stores/postgres-proxy.ts';
 import { until } from '../../testing/until.ts';
-import { refOf } from '../contract/samples.ts';
-import { openProxy } from './test-proxy.ts';
-import { NO_LOG, noPostgres, testServer } from './testing.ts';
 import { openWakeUps, type WakeUps } from './wake-up.ts';
 
 const refs = (count: number) => Array.from({ length: count }, (_, index) => refOf('ada', `session ${index}`));

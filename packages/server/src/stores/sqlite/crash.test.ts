@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { refOf, textEvents } from '../contract/samples.ts';
-import { scratchFolder } from '../contract/scratch.ts';
+import { refOf, textEvents } from '../../testing/stores/contract/samples.ts';
+import { scratchFolder } from '../../testing/stores/contract/scratch.ts';
 import { openSqliteStore } from './open.ts';
 
 const ROUNDS = 3;
@@ -29,7 +29,7 @@ test('every acknowledged append is present exactly once after kill -9, repeatedl
 
 /** Records the last acknowledged event of each session, including those between kill and exit. */
 async function appendUntilKilled(folder: string, acknowledged: Map<string, number>): Promise<void> {
-  const program = join(import.meta.dir, 'appends-until-killed.ts');
+  const program = join(import.meta.dir, '../../testing/stores/sqlite-appends-until-killed.ts');
   const child = Bun.spawn([process.execPath, program, folder], { stdout: 'pipe', stderr: 'inherit' });
   let lines = 0;
   let rest = '';

@@ -1,8 +1,15 @@
 import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { begin, outcomeOf, recordOf, refOf, textEvent, textEvents } from '../contract/samples.ts';
-import { scratchFolder } from '../contract/scratch.ts';
+import {
+  begin,
+  outcomeOf,
+  recordOf,
+  refOf,
+  textEvent,
+  textEvents,
+} from '../../testing/stores/contract/samples.ts';
+import { scratchFolder } from '../../testing/stores/contract/scratch.ts';
 import { makeAppend, prepareAppend } from './append.ts';
 import { openConnection } from './connection.ts';
 import { groupCommit } from './group-commit.ts';

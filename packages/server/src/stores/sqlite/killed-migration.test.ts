@@ -3,7 +3,7 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { scratchFolder } from '../contract/scratch.ts';
+import { scratchFolder } from '../../testing/stores/contract/scratch.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { openSqliteStore } from './open.ts';
 

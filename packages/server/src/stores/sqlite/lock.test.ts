@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { begin, newerUpcasts, refOf } from '../contract/samples.ts';
-import { scratchFolder } from '../contract/scratch.ts';
+import { begin, newerUpcasts, refOf } from '../../testing/stores/contract/samples.ts';
+import { scratchFolder } from '../../testing/stores/contract/scratch.ts';
 import { openSqliteStore } from './open.ts';
 
 test('a second server is refused until the first has closed', async () => {

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ApprovalId, eventVersion, TurnId } from '@parlance/protocol';
-import { begin, idsOf, newerUpcasts, refOf, textEvent } from '../contract/samples.ts';
-import { scratchFolder } from '../contract/scratch.ts';
+import { begin, idsOf, newerUpcasts, refOf, textEvent } from '../../testing/stores/contract/samples.ts';
+import { scratchFolder } from '../../testing/stores/contract/scratch.ts';
 import { APPLICATION_ID, MIGRATIONS } from './migrations.ts';
 import { openSqliteStore } from './open.ts';
 

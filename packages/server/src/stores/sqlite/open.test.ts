@@ -2,8 +2,8 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { chmodSync, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { begin, refOf } from '../contract/samples.ts';
-import { scratchFolder } from '../contract/scratch.ts';
+import { begin, refOf } from '../../testing/stores/contract/samples.ts';
+import { scratchFolder } from '../../testing/stores/contract/scratch.ts';
 import { openConnection } from './connection.ts';
 import { openSqliteStore } from './open.ts';
 

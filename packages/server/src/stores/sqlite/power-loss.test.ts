@@ -5,8 +5,8 @@
 import { expect, test } from 'bun:test';
 import { copyFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { recordOf, refOf, textEvents } from '../contract/samples.ts';
-import { scratchFolder } from '../contract/scratch.ts';
+import { recordOf, refOf, textEvents } from '../../testing/stores/contract/samples.ts';
+import { scratchFolder } from '../../testing/stores/contract/scratch.ts';
 import { DATABASE_FILE } from './connection.ts';
 import { openSqliteStore } from './open.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
-import { faultAt, serving, textAt } from './test-site.ts';
+import { faultAt, serving, textAt } from '../../testing/tools/site.ts';
 
 const MEGABYTE = 1024 * 1024;
 const brotli = (body: string | Uint8Array) =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { ServerResponse } from 'node:http';
-import { faultOf } from '../testing.ts';
-import { eventually, faultAt, get, openSite, serving, textAt } from './test-site.ts';
+import { eventually, faultAt, get, openSite, serving, textAt } from '../../testing/tools/site.ts';
+import { faultOf } from '../../testing/tools/tool-context.ts';
 
 const MEGABYTE = 1024 * 1024;
 

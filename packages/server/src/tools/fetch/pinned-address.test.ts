@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { textOf } from '@parlance/protocol';
-import { contextIn, faultOf, use } from '../testing.ts';
-import { CERTIFICATE, PRIVATE_KEY } from './test-certificate.ts';
-import { faultAt, get, openSite, serving, textAt, towardsSite } from './test-site.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../../testing/tools/certificate.ts';
+import { faultAt, get, openSite, serving, textAt, towardsSite } from '../../testing/tools/site.ts';
+import { contextIn, faultOf, use } from '../../testing/tools/tool-context.ts';
 import { type FetchOptions, fetchPage } from './tool.ts';
 
 describe('the address is pinned', () => {

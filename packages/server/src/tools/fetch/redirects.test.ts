@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { textOf } from '@parlance/protocol';
-import { faultAt, get, type Page, serving, textAt } from './test-site.ts';
+import { faultAt, get, type Page, serving, textAt } from '../../testing/tools/site.ts';
 
 describe('redirects', () => {
   const to = (location: string, status = 302): Page => ({ status, headers: { location } });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { textOf } from '@parlance/protocol';
-import { faultAt, get, serving, textAt } from './test-site.ts';
+import { faultAt, get, serving, textAt } from '../../testing/tools/site.ts';
 import { fetchPage } from './tool.ts';
 
 const ARTICLE = `<!doctype html><html><head><title>Ducks &amp; geese</title><script>steal()</script></head><body>

@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import { textOf } from '@parlance/protocol';
 import { toolSpec } from '../../core/runtime/prompt.ts';
-import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
-import { eventually, MISBEHAVING, opened } from './testing.ts';
+import { eventually, MISBEHAVING, opened } from '../../testing/tools/mcp.ts';
+import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 
 const TOKEN = 'token-that-nobody-may-see';
 const context = contextIn('/');

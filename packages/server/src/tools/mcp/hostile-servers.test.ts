@@ -1,8 +1,8 @@
 /** MCP servers that ask their client for something, or send it elsewhere. */
 import { describe, expect, test } from 'bun:test';
 import { textOf } from '@parlance/protocol';
-import { contextIn, faultOf, toolFixture, use } from '../testing.ts';
-import { MISBEHAVING, opened } from './testing.ts';
+import { MISBEHAVING, opened } from '../../testing/tools/mcp.ts';
+import { contextIn, faultOf, toolFixture, use } from '../../testing/tools/tool-context.ts';
 
 const context = contextIn('/');
 

@@ -2,10 +2,10 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { CallId, type DurableEvent, textOf } from '@parlance/protocol';
-import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
-import { eventually, opened, settingsInMemory } from './testing.ts';
+import { eventually, opened, settingsInMemory } from '../../testing/tools/mcp.ts';
+import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 
-const PROGRAM = join(import.meta.dir, 'changing-server.ts');
+const PROGRAM = join(import.meta.dir, '../../testing/tools/mcp-changing-server.ts');
 const ORIGINAL = {
   name: 'look',
   description: 'Looks something up.',

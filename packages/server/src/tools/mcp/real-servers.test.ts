@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import { type Part, textOf } from '@parlance/protocol';
 import { freePort } from '../../testing/free-port.ts';
-import { contextIn, faultOf, toolFixture, use } from '../testing.ts';
-import { EVERYTHING, eventually, FILESYSTEM, opened } from './testing.ts';
+import { EVERYTHING, eventually, FILESYSTEM, opened } from '../../testing/tools/mcp.ts';
+import { contextIn, faultOf, toolFixture, use } from '../../testing/tools/tool-context.ts';
 
 const bun = process.execPath;
 const context = contextIn('/');

@@ -3,12 +3,12 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 import { openGuard } from '../guard.ts';
 import { applyPatchTool } from '../patch/tool.ts';
 import { saveFile } from '../save-file.ts';
 import { findSandbox } from '../shell/sandbox.ts';
 import { shell } from '../shell/tool.ts';
-import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
 import { findImports } from './imports.ts';
 import { loadOwnTools } from './load.ts';
 

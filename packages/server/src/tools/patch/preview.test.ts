@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { contextIn, type ToolFixture, toolFixture, use } from '../testing.ts';
+import { contextIn, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 import { applyPatchTool } from './tool.ts';
 
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { chmod, lstat, mkdir, readdir, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
+import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 import { applyPatchTool } from './tool.ts';
 
 const tool = applyPatchTool({ hide: [] });

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Ask } from '@parlance/protocol';
-import { toolFixture } from '../testing.ts';
+import { autoApprovedOutput, git, repositoryIn } from '../../testing/tools/shell.ts';
+import { toolFixture } from '../../testing/tools/tool-context.ts';
 import decisions from './decisions.json';
 import type { Sandbox } from './sandbox.ts';
-import { autoApprovedOutput, git, repositoryIn } from './testing.ts';
 import { shell } from './tool.ts';
 
 type Decision = { command: string[]; decision: string; grant?: string };

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { link, mkdir, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
+import { autoApprovedOutput, bash, repositoryIn } from '../../testing/tools/shell.ts';
+import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 import { findSandbox } from './sandbox.ts';
-import { autoApprovedOutput, bash, repositoryIn } from './testing.ts';
 import { shell } from './tool.ts';
 
 const found = await findSandbox();

@@ -2,10 +2,10 @@ import { describe, expect, test } from 'bun:test';
 import { createHash } from 'node:crypto';
 import { mkdir, rename, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ToolFixture, toolFixture } from '../testing.ts';
+import { autoApprovedOutput, bash, git, repositoryIn } from '../../testing/tools/shell.ts';
+import { type ToolFixture, toolFixture } from '../../testing/tools/tool-context.ts';
 import { namesInIndex } from './git-index.ts';
 import { findSandbox } from './sandbox.ts';
-import { autoApprovedOutput, bash, git, repositoryIn } from './testing.ts';
 
 const found = await findSandbox();
 

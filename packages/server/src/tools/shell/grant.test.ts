@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toolFixture } from '../testing.ts';
+import { toolFixture } from '../../testing/tools/tool-context.ts';
 import { grantFor } from './grant.ts';
 
 /** A root with files, folders and links that lead out of it, and a folder beside it. */

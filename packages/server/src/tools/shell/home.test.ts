@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, use } from '../testing.ts';
+import { contextIn, use } from '../../testing/tools/tool-context.ts';
 import { hiddenHomes } from './home.ts';
 import { findSandbox } from './sandbox.ts';
 import { shell } from './tool.ts';

@@ -1,7 +1,7 @@
 /** Commands that use up memory, processes or disk space: all of them bounded, with limits far below what a machine has. */
 import { describe, expect, test } from 'bun:test';
 import { readdir } from 'node:fs/promises';
-import { contextIn, toolFixture, use } from '../testing.ts';
+import { contextIn, toolFixture, use } from '../../testing/tools/tool-context.ts';
 import { findSandbox } from './sandbox.ts';
 import { shell } from './tool.ts';
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test';
 import { chmod, mkdir, readdir, symlink } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { contextIn, type ToolFixture, toolFixture, use } from '../testing.ts';
+import { contextIn, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 import { findSandbox } from './sandbox.ts';
 import { shell } from './tool.ts';
 

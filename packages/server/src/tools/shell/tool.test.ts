@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 import { slowness, until } from '../../testing/until.ts';
-import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
 import { findSandbox } from './sandbox.ts';
 import { shell } from './tool.ts';
 

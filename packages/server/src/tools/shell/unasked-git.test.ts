@@ -1,9 +1,16 @@
 import { describe, expect, test } from 'bun:test';
 import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../testing.ts';
+import {
+  autoApprovedOutput,
+  bash,
+  canaryIn,
+  git,
+  hostileSettings,
+  repositoryIn,
+} from '../../testing/tools/shell.ts';
+import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 import { findSandbox } from './sandbox.ts';
-import { autoApprovedOutput, bash, canaryIn, git, hostileSettings, repositoryIn } from './testing.ts';
 import { shell } from './tool.ts';
 
 const found = await findSandbox();

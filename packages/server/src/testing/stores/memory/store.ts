@@ -1,0 +1,324 @@
+/** Stores everything in memory, for tests and for servers that need no persistence. */
+import type { JsonObject, PrincipalId } from '@parlance/protocol';
+import type { ApiKey, ApiKeyStore } from '../../../core/ports/api-keys.ts';
+import type { SessionRef } from '../../../core/ports/event-store.ts';
+import type { Pairing, PairingRequest, PairingStore } from '../../../core/ports/pairings.ts';
+import type { PreferenceStore } from '../../../core/ports/preferences.ts';
+import { KEPT_AFTER_EXPIRY_MS, type RevocationStore } from '../../../core/ports/revocations.ts';
+import type { Share } from '../../../core/ports/shares.ts';
+import type { StoredUser, User, UserStore } from '../../../core/ports/users.ts';
+import { LeaseTable, openMemoryLeases } from '../../../stores/memory/leases.ts';
+import { ExclusiveSessions, type PlainStore, withLeases } from '../../../stores/memory/with-leases.ts';
+import { closeGuard } from '../../../stores/shared/close-guard.ts';
+import { combineStores, type Store } from '../../../stores/shared/combine-stores.ts';
+import { Followers } from '../../../stores/shared/followers.ts';
+import type { EventOptions } from '../../../stores/shared/stored-event.ts';
+import { byCodePoint, storable, storableRef } from '../../../stores/shared/text.ts';
+import { memorySessions, type Session } from './sessions.ts';
+import { memorySettings } from './settings.ts';
+
+/** State shared by several stores, each of which is a node. */
+export class MemoryDatabase {
+  readonly sessions = new Map<string, Session>();
+  readonly awaitingApproval = new Set<Session>();
+  readonly holders = new Map<string, Set<Session>>();
+  readonly leases = new LeaseTable();
+  readonly exclusive = new ExclusiveSessions();
+  readonly followers = new Followers();
+  readonly users = memoryUsers(() => this.followers.notify());
+  readonly apiKeys = memoryApiKeys(this.users.has, (removed) => {
+    this.pairings.removeWith(removed);
+    this.followers.notify();
+  });
+  readonly pairings = memoryPairings({
+    hasUser: this.users.has,
+    hasKey: (id) => this.apiKeys.find(id) !== null,
+    changed: () => this.followers.notify(),
+  });
+  readonly revoked = new Map<string, number>();
+  readonly preferences = memoryPreferences();
+  readonly shares = memoryShares();
+  readonly settings = memorySettings(() => this.followers.notify());
+  rows = 0;
+  bytes = 0;
+}
+
+export function openMemoryStore(options: EventOptions = {}, database = new MemoryDatabase()): Store {
+  const { whileOpen, close } = closeGuard();
+  const sessions = memorySessions(options, database);
+  const { followers, users, apiKeys, pairings, revoked, preferences, shares, settings } = database;
+  const followed: (() => void)[] = [];
+
+  const eventStore: PlainStore = {
+    append: whileOpen(sessions.append),
+    read: whileOpen(sessions.read),
+    head: whileOpen(sessions.head),
+    heads: whileOpen((refs) => refs.map(sessions.head)),
+    load: whileOpen(sessions.load),
+    findById: whileOpen(sessions.findById),
+    lookup: whileOpen(sessions.lookup),
+    list: whileOpen(sessions.list),
+    count: whileOpen(sessions.count),
+    tags: whileOpen(sessions.tags),
+    writable: whileOpen(() => undefined),
+    size: whileOpen(sessions.size),
+    touch: whileOpen(sessions.touch),
+    erase: whileOpen((ref) => {
+      shares.removeOf(ref);
+      return sessions.erase(ref);
+    }),
+    close: async () => {
+      close();
+      for (const end of followed) end();
+    },
+  };
+  const userStore: UserStore = {
+    find: whileOpen(users.find),
+    everyone: whileOpen(users.everyone),
+    put: whileOpen(users.put),
+    remove: whileOpen((name) => {
+      apiKeys.removeOf(name);
+      pairings.removeOf(name);
+      return users.remove(name);
+    }),
+  };
+  const apiKeyStore: ApiKeyStore = {
+    find: whileOpen(apiKeys.find),
+    list: whileOpen(apiKeys.list),
+    add: whileOpen(apiKeys.add),
+    remove: whileOpen(apiKeys.remove),
+    used: whileOpen(apiKeys.used),
+  };
+  const pairingStore: PairingStore = {
+    request: whileOpen(pairings.request),
+    requests: whileOpen(pairings.requests),
+    findRequest: whileOpen(pairings.findRequest),
+    requestWith: whileOpen(pairings.requestWith),
+    takeRequest: whileOpen(pairings.takeRequest),
+    find: whileOpen(pairings.find),
+    list: whileOpen(pairings.list),
+    add: whileOpen(pairings.add),
+    hasOrigin: whileOpen(pairings.hasOrigin),
+    remove: whileOpen(pairings.remove),
+    used: whileOpen(pairings.used),
+  };
+  const preferenceStore: PreferenceStore = {
+    get: whileOpen(preferences.get),
+    put: whileOpen(preferences.put),
+  };
+  const revocations: RevocationStore = {
+    add: whileOpen((id, until) => {
+      for (const [other, end] of revoked) if (end < Date.now() - KEPT_AFTER_EXPIRY_MS) revoked.delete(other);
+      revoked.set(storable(id), Math.max(until, revoked.get(storable(id)) ?? until));
+    }),
+    has: whileOpen((id) => revoked.has(storable(id))),
+    list: whileOpen(() =>
+      [...revoked].map(([id, until]) => ({ id, until })).filter(({ until }) => until >= Date.now()),
+    ),
+    follow(changed) {
+      const end = followers.add(changed);
+      followed.push(end);
+      return end;
+    },
+  };
+  const leases = openMemoryLeases(database.leases, eventStore);
+  const events = withLeases(eventStore, leases, database.exclusive);
+  return combineStores(events, userStore, {
+    apiKeys: apiKeyStore,
+    leases,
+    nodes: whileOpen(leases.nodes),
+    pairings: pairingStore,
+    shares: {
+      find: whileOpen(shares.find),
+      list: whileOpen(shares.list),
+      add: whileOpen((share, max) =>
+        sessions.load(share.ref) ? shares.add(share, max) : ('no_session' as const),
+      ),
+      remove: whileOpen(shares.remove),
+    },
+    search: { update: whileOpen(() => true), find: whileOpen(sessions.search) },
+    preferences: preferenceStore,
+    revocations,
+    settings: { read: whileOpen(settings.read), write: whileOpen(settings.write) },
+    turns: {
+      list: whileOpen(sessions.turns.list),
+      count: whileOpen(sessions.turns.count),
+      find: whileOpen(sessions.turns.find),
+    },
+  });
+}
+
+/** Stored as JSON for the same reason as events. */
+function memoryPreferences() {
+  const values = new Map<string, string>();
+  return {
+    get: (owner: PrincipalId): JsonObject | null => {
+      const found = values.get(storable(owner));
+      return found === undefined ? null : JSON.parse(found);
+    },
+    put: (owner: PrincipalId, value: JsonObject): void => {
+      values.set(storable(owner), JSON.stringify(value));
+    },
+  };
+}
+
+function memoryUsers(changed: () => void) {
+  const users = new Map<string, StoredUser>();
+  return {
+    has: (name: string) => users.has(storable(name)),
+    find: (name: string) => users.get(storable(name)) ?? null,
+    everyone: () => [...users.values()].sort((one, other) => byCodePoint(one.name, other.name)),
+    put: (user: User) => {
+      const name = storable(user.name);
+      users.set(name, { ...user, name, tokenVersion: crypto.randomUUID() });
+      changed();
+    },
+    remove: (name: string) => {
+      const removed = users.delete(storable(name));
+      if (removed) changed();
+      return removed;
+    },
+  };
+}
+
+function memoryApiKeys(hasUser: (name: string) => boolean, removed: (id: string) => void) {
+  const keys = new Map<string, ApiKey>();
+  const of = (owner: string) => [...keys.values()].filter((key) => key.owner === storable(owner));
+
+  return {
+    find: (id: string): ApiKey | null => keys.get(storable(id)) ?? null,
+
+    list: (owner?: string): ApiKey[] =>
+      (owner === undefined ? [...keys.values()] : of(owner)).sort(
+        (one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1),
+      ),
+
+    add(key: ApiKey, max: number): 'added' | 'too_many' | 'no_user' {
+      const [id, owner, name] = [storable(key.id), storable(key.owner), storable(key.name)];
+      if (!hasUser(owner)) return 'no_user';
+      if (of(owner).length >= max) return 'too_many';
+      if (keys.has(id)) throw new Error('an API key with this id exists');
+      keys.set(id, { ...key, id, owner, name, dialects: key.dialects?.map(storable) ?? null });
+      return 'added';
+    },
+
+    remove(id: string, owner?: string): boolean {
+      const found = keys.get(storable(id));
+      if (!found || (owner !== undefined && found.owner !== storable(owner))) return false;
+      keys.delete(found.id);
+      removed(found.id);
+      return true;
+    },
+
+    /** Does not notify: the caller removes the user in the same step. */
+    removeOf(owner: string): void {
+      for (const { id } of of(owner)) keys.delete(id);
+    },
+
+    used(times: ReadonlyMap<string, number>): void {
+      for (const [id, at] of times) {
+        const found = keys.get(storable(id));
+        if (found) keys.set(found.id, { ...found, lastUsedAt: Math.max(at, found.lastUsedAt ?? at) });
+      }
+    },
+  };
+}
+
+const byTime = (time: (one: Pairing) => number) => (one: Pairing, other: Pairing) =>
+  time(one) - time(other) || (one.id < other.id ? -1 : 1);
+
+type Others = {
+  readonly hasUser: (name: string) => boolean;
+  readonly hasKey: (id: string) => boolean;
+  readonly changed: () => void;
+};
+
+function memoryPairings({ hasUser, hasKey, changed }: Others) {
+  const requests = new Map<string, PairingRequest>();
+  const pairings = new Map<string, Pairing>();
+  const named = (owner: string | null) => (owner === null ? null : storable(owner));
+
+  return {
+    request(given: PairingRequest, max: number): boolean {
+      for (const { id, expiresAt } of [...requests.values()])
+        if (expiresAt <= given.createdAt) requests.delete(id);
+      const isTaken = [...requests.values()].some(({ code }) => code === given.code);
+      if (requests.size >= max || isTaken) return false;
+      requests.set(given.id, { ...given, name: storable(given.name), origin: storable(given.origin) });
+      return true;
+    },
+    requests: (): PairingRequest[] => [...requests.values()],
+    findRequest: (id: string): PairingRequest | null => requests.get(storable(id)) ?? null,
+    requestWith: (code: string): PairingRequest | null =>
+      [...requests.values()].find((request) => request.code === storable(code)) ?? null,
+    takeRequest(id: string): PairingRequest | null {
+      const found = requests.get(storable(id)) ?? null;
+      requests.delete(storable(id));
+      return found;
+    },
+    find: (id: string): Pairing | null => pairings.get(storable(id)) ?? null,
+    list: (owner?: string | null): Pairing[] =>
+      [...pairings.values()]
+        .filter((pairing) => owner === undefined || pairing.owner === named(owner))
+        .sort(byTime(({ allowedAt }) => allowedAt)),
+    add(pairing: Pairing): boolean {
+      const owner = named(pairing.owner);
+      if (owner !== null && !hasUser(owner)) return false;
+      if (pairing.key !== null && !hasKey(pairing.key)) return false;
+      if (pairings.has(pairing.id)) throw new Error('a pairing with this id exists');
+      const { name, origin } = pairing;
+      pairings.set(pairing.id, { ...pairing, owner, name: storable(name), origin: storable(origin) });
+      return true;
+    },
+    hasOrigin: (origin: string): boolean =>
+      [...pairings.values()].some((pairing) => pairing.origin === storable(origin)),
+    remove(id: string, owner?: string | null): boolean {
+      const found = pairings.get(storable(id));
+      if (!found || (owner !== undefined && found.owner !== named(owner))) return false;
+      pairings.delete(found.id);
+      changed();
+      return true;
+    },
+    /** Does not notify: the caller removes the user in the same step. */
+    removeOf(owner: string): void {
+      for (const pairing of [...pairings.values()])
+        if (pairing.owner === storable(owner)) pairings.delete(pairing.id);
+    },
+    /** Does not notify: the caller removes the API key in the same step. */
+    removeWith(key: string): void {
+      for (const pairing of [...pairings.values()])
+        if (pairing.key === storable(key)) pairings.delete(pairing.id);
+    },
+    used(times: ReadonlyMap<string, number>): void {
+      for (const [id, at] of times) {
+        const found = pairings.get(storable(id));
+        if (found) pairings.set(found.id, { ...found, lastUsedAt: Math.max(at, found.lastUsedAt ?? at) });
+      }
+    },
+  };
+}
+
+function memoryShares() {
+  let shares: Share[] = [];
+  const isOf = (ref: SessionRef) => {
+    const { owner, id } = storableRef(ref);
+    return (share: Share) => share.ref.owner === owner && share.ref.id === id;
+  };
+  return {
+    find: (hash: string): Share | null => shares.find((share) => share.hash === hash) ?? null,
+    list: (ref: SessionRef): Share[] => shares.filter(isOf(ref)),
+    add(share: Share, max: number): 'added' | 'too_many' {
+      if (shares.filter(isOf(share.ref)).length >= max) return 'too_many';
+      shares = [...shares, { ...share, ref: storableRef(share.ref) }];
+      return 'added';
+    },
+    remove(ref: SessionRef, id: string): boolean {
+      const before = shares.length;
+      shares = shares.filter((share) => !(share.id === id && isOf(ref)(share)));
+      return shares.length < before;
+    },
+    removeOf(ref: SessionRef): void {
+      shares = shares.filter((share) => !isOf(ref)(share));
+    },
+  };
+}
