@@ -49,7 +49,7 @@ const isTest = (path: string): boolean => /\.test\.tsx?$|\/stores\/contract\//.t
 const titlesOf = (path: string): string[] =>
   [
     ...readFileSync(path, 'utf8').matchAll(
-      /(?:\b(?:test|describe|it|durableTest)\b[\s\S]{0,400}?\(|^)\s*(['"`])((?:\\.|(?!\1)[^\\\n])+)\1,/gm,
+      /(?:\b(?:test|describe|it|durableTest)\b[\s\S]{0,400}?\(|^(?:\]\)\()?)\s*(['"`])((?:\\.|(?!\1)[^\\\n])+)\1,/gm,
     ),
   ].map(([, , title = '']) => title.replace(/\\(.)/g, '$1'));
 
