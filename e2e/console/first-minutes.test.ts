@@ -80,7 +80,7 @@ describe.skipIf(NO_BROWSER)('the first minutes', () => {
       await page.goto(address);
       await visible(page.getByRole('heading', { name: 'What can I do for you?' }));
       await page.getByRole('button', { name: 'What can you do?' }).click();
-      await visible(page.getByText('This is what I understand:'));
+      await visible(page.getByText('This is what I understand:', { exact: true }));
       await openSidebar(page);
       await page.getByRole('link', { name: 'New session' }).click();
       await page.getByRole('link', { name: 'Connect a model' }).click();

@@ -44,7 +44,7 @@ export async function questionOf(
   };
 }
 
-type Continued = Pick<Question, 'session' | 'items' | 'newFrom' | 'branches' | 'untrusted'>;
+type Continued = Pick<Question, 'session' | 'items' | 'newFrom' | 'branches' | 'untrusted' | 'lookedUp'>;
 
 /** The last response of a session is continued in that session, an older one in a new session. */
 async function continued(
@@ -67,6 +67,7 @@ async function continued(
     newFrom: history.items.length + newFrom,
     // Results of this server are not untrusted as such; those of the caller are.
     untrusted: history.untrusted || items.some(({ type }) => type === 'result'),
+    lookedUp: history.items.length,
   };
 }
 

@@ -23,6 +23,8 @@ export type Question = {
   readonly dialect: string;
   readonly principal: Principal;
   readonly items: readonly HistoryItem[];
+  /** how many of the items are not in the request, but of an earlier response that it names */
+  readonly lookedUp?: number;
   /** index of the first item after the last message of the assistant */
   readonly newFrom: number;
   readonly terms: TurnTerms;

@@ -33,8 +33,11 @@ export function keyLabels(labels: Labels, question: Question, seq: number): Reco
 }
 
 /** Not the model and other terms: a client may repeat a request with another one. */
-const contentsOf = ({ dialect, items, approvals = [] }: Question): string =>
-  digestOf(JSON.stringify([dialect, conversationDigest(items), approvals])).slice(0, SHORT_CONTENTS);
+const contentsOf = ({ dialect, items, lookedUp = 0, approvals = [] }: Question): string =>
+  digestOf(JSON.stringify([dialect, conversationDigest(items.slice(lookedUp)), approvals])).slice(
+    0,
+    SHORT_CONTENTS,
+  );
 
 const isOf = (entry: string, key: string): boolean => entry.startsWith(`${key.slice(0, SHORT)}:`);
 
