@@ -1,6 +1,6 @@
 /** The store that commands of the command line work on, without the rest of the server. */
 import { loadSecret, storedSecret } from './auth/secret.ts';
-import type { Store } from './stores/shared/combine-stores.ts';
+import type { Store } from './stores/shared/store.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
 
 export { type CopiedSettings, copySettings } from './copy-settings.ts';

@@ -5,7 +5,7 @@ import type { Config } from '../config/config.ts';
 import { register } from '../config/data-folder.ts';
 import type { EngineParts, Log } from '../core/api/index.ts';
 import type { LoginAttempts } from '../core/ports/login-attempts.ts';
-import type { Store } from '../stores/shared/combine-stores.ts';
+import type { Store } from '../stores/shared/store.ts';
 import { openSqliteStore } from '../stores/sqlite/open.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 

@@ -13,8 +13,13 @@ import {
 import type { EventStore } from '../core/ports/event-store.ts';
 import type { Log } from '../core/ports/logger.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
-import { LeaseTable, type MemoryLeases, openMemoryLeases } from '../stores/memory/leases.ts';
-import { type ExclusiveSessions, withLeases } from '../stores/memory/with-leases.ts';
+import {
+  type ExclusiveSessions,
+  LeaseTable,
+  type MemoryLeases,
+  openMemoryLeases,
+  withLeases,
+} from '../stores/sqlite/leases.ts';
 import { type Line, type ScriptedProvider, scriptedProvider } from './scripted-provider.ts';
 import { openMemoryStore } from './stores/memory/store.ts';
 

@@ -5,8 +5,13 @@ import { openMemoryNetwork } from '../buses/memory/transport.ts';
 import type { EventStore } from '../core/ports/event-store.ts';
 import type { Log } from '../core/ports/logger.ts';
 import type { Transport } from '../core/ports/transport.ts';
-import { LeaseTable, type MemoryLeases, openMemoryLeases } from '../stores/memory/leases.ts';
-import { ExclusiveSessions, withLeases } from '../stores/memory/with-leases.ts';
+import {
+  ExclusiveSessions,
+  LeaseTable,
+  type MemoryLeases,
+  openMemoryLeases,
+  withLeases,
+} from '../stores/sqlite/leases.ts';
 import { countingIds, createHarness, type Harness, type HarnessOptions } from './harness.ts';
 import type { Line } from './scripted-provider.ts';
 import { openMemoryStore } from './stores/memory/store.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { LeaseTable, openMemoryLeases } from '../../stores/memory/leases.ts';
+import { LeaseTable, openMemoryLeases } from '../../stores/sqlite/leases.ts';
 import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';

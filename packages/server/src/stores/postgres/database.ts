@@ -2,8 +2,8 @@
  * Runs PostgreSQL statements with our own deadline: Bun's client has none, and a frozen or unreachable server
  * never responds. A connection that missed a deadline is closed.
  */
+
 import { SQL } from 'bun';
-import { connectionPool, type PooledClient } from './connection-pool.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export interface Database extends Statements {
   close(): Promise<void>;
 }
 
-export type DatabaseOptions = {
+type DatabaseOptions = {
   /** maximum number of connections */
   readonly max: number;
   /** per statement, and for waiting for a connection */
@@ -148,3 +148,104 @@ async function inTransaction<Result>(
     throw new Error('a transaction was committed although a statement of it had failed');
   return result;
 }
+
+/*
+ * A pool of connections, each used by one statement or transaction at a time. Each is a separate client with
+ * a single connection, so that one that missed a deadline can be closed: a shared client does not reveal
+ * which connection runs a statement.
+ */
+
+interface ConnectionPool {
+  /** Runs `work` with an exclusive client. Rejects with the result of `late` if none is free in time. */
+  use<Result>(work: (client: PooledClient) => Promise<Result>): Promise<Result>;
+  /** Closes all clients; waits at most this long for running statements. */
+  close(seconds: number): Promise<void>;
+}
+
+type PooledClient = {
+  readonly sql: SQL;
+  /** Closes the connection immediately; the next user gets a new one. */
+  discard(): void;
+};
+
+type ConnectionPoolOptions = {
+  readonly connect: () => SQL;
+  readonly max: number;
+  readonly patienceMs: number;
+  readonly late: () => Error;
+};
+
+type Waiter = { resolve(sql: SQL): void };
+
+function connectionPool({ connect, max, patienceMs, late }: ConnectionPoolOptions): ConnectionPool {
+  const free: SQL[] = [];
+  const all = new Set<SQL>();
+  /** oldest first */
+  const waiters = new Set<Waiter>();
+
+  function make(): SQL {
+    const sql = connect();
+    all.add(sql);
+    return sql;
+  }
+
+  function acquire(): SQL | Promise<SQL> {
+    const idle = free.pop();
+    if (idle) return idle;
+    if (all.size < max) return make();
+    const { promise, resolve, reject } = Promise.withResolvers<SQL>();
+    const timer = setTimeout(() => {
+      waiters.delete(waiter);
+      reject(late());
+    }, patienceMs);
+    const waiter: Waiter = {
+      resolve(sql) {
+        clearTimeout(timer);
+        resolve(sql);
+      },
+    };
+    waiters.add(waiter);
+    return promise;
+  }
+
+  function giveBack(sql: SQL): void {
+    const [waiter] = waiters;
+    if (!waiter) return void free.push(sql);
+    waiters.delete(waiter);
+    waiter.resolve(sql);
+  }
+
+  return {
+    async use(work) {
+      const sql = await acquire();
+      let discarded = false;
+      try {
+        return await work({
+          sql,
+          discard() {
+            if (discarded) return;
+            discarded = true;
+            all.delete(sql);
+            // No need to wait: this connection is not used any more.
+            sql.close({ timeout: 0 }).catch(() => undefined);
+          },
+        });
+      } finally {
+        if (!discarded) giveBack(sql);
+        else if (waiters.size > 0) giveBack(make());
+      }
+    },
+    async close(seconds) {
+      await Promise.all([...all].map((sql) => sql.close({ timeout: seconds })));
+    },
+  };
+}
+
+/** Plans each statement once, for large tables, so that indexes are used from the first row. */
+export const PLANNER = {
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_bitmapscan: 'off',
+  enable_mergejoin: 'off',
+  jit: 'off',
+};

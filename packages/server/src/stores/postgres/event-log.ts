@@ -1,18 +1,30 @@
 /** Reads and writes sessions, and updates this node's knowledge of its leases. */
+
 import { Fault } from '@parlance/protocol';
-import type { Append as AppendOperation, SessionLog, SessionRef } from '../../core/ports/event-store.ts';
-import { sessionKey } from '../../core/ports/event-store.ts';
+import {
+  type Append as AppendOperation,
+  type SessionLog,
+  type SessionRef,
+  sessionKey,
+} from '../../core/ports/event-store.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { storableRef } from '../shared/text.ts';
-import { type Append, type Appended, type Appender, appendAll, COMMAND, makeAppend } from './append.ts';
-import { appendWithRetry, ownEvent } from './append-with-retry.ts';
-import type { Database, Statements } from './database.ts';
+import {
+  type Append,
+  type Appended,
+  type Appender,
+  appendAll,
+  appendWithRetry,
+  COMMAND,
+  makeAppend,
+  ownEvent,
+} from './append.ts';
+import { CommitUnknown, type Database, inTime, type Statements } from './database.ts';
 import { type GroupAppend, groupAppend, type QueueLimits } from './group-append.ts';
 import type { HeldLeases } from './held-leases.ts';
-import { prepareRead } from './read.ts';
-import { withSessionLock } from './session-lock.ts';
+import { bucketOf, prepareRead } from './sessions.ts';
 
-export type EventLogOptions = EventOptions & {
+type EventLogOptions = EventOptions & {
   readonly database: Database;
   readonly held: HeldLeases;
   readonly appender: () => Appender;
@@ -23,7 +35,7 @@ export type EventLogOptions = EventOptions & {
   readonly queue?: QueueLimits;
 };
 
-export interface EventLog extends SessionLog {
+interface EventLog extends SessionLog {
   readonly groups: GroupAppend;
   exclusively<Result>(ref: SessionRef, work: (log: SessionLog) => Promise<Result>): Promise<Result>;
 }
@@ -99,4 +111,54 @@ export function openEventLog(options: EventLogOptions): EventLog {
       return outcome === 'missing' ? work(plain) : outcome.value;
     },
   };
+}
+
+/*
+ * Exclusive access to a session: locks its row in a transaction. The lock ends with the connection, so a node
+ * that dies or hangs does not keep it.
+ */
+
+/** The server ends an idle transaction earlier: work that takes longer has lost its lock. */
+const MAX_TRANSACTION_MS = 10_000;
+
+/** `missing`: the session does not exist, and nothing was done. */
+type LockResult<Result> = { readonly value: Result } | 'missing';
+
+type LockedWork<Result> = {
+  readonly work: (statements: Statements) => Promise<Result>;
+  /** Whether the writes of `work` are in the database. Called if the response to the commit was lost. */
+  readonly isCommitted: () => Promise<boolean>;
+};
+
+async function withSessionLock<Result>(
+  database: Database,
+  ref: SessionRef,
+  { work, isCommitted }: LockedWork<Result>,
+): Promise<LockResult<Result>> {
+  let done: LockResult<Result> = 'missing';
+  try {
+    await database.transaction(async (statements) => {
+      if (await lockRow(statements, ref))
+        done = { value: await inTime(work(statements), MAX_TRANSACTION_MS) };
+    });
+    return done;
+  } catch (error) {
+    if (!(error instanceof CommitUnknown)) throw error;
+    // Waits for the lock of the first transaction, which is then either committed or rolled back.
+    const committed = database.transaction(async (statements) => {
+      await lockRow(statements, ref);
+      return isCommitted();
+    });
+    if (await committed.catch(() => false)) return done;
+    throw error;
+  }
+}
+
+async function lockRow(statements: Statements, ref: SessionRef): Promise<boolean> {
+  const { owner, id } = storableRef(ref);
+  const found = await statements.query(
+    'SELECT row FROM sessions WHERE bucket = $1 AND owner = $2 AND id = $3 FOR UPDATE',
+    [bucketOf(owner), owner, id],
+  );
+  return found.length > 0;
 }

@@ -4,9 +4,8 @@ import { refOf } from '../../testing/stores/contract/samples.ts';
 import { NO_LOG } from '../../testing/stores/postgres.ts';
 import { until } from '../../testing/until.ts';
 import type { Row, Statements } from './database.ts';
-import { openHeartbeat } from './heartbeat.ts';
+import { leaseTimes, openHeartbeat } from './heartbeat.ts';
 import { HeldLeases } from './held-leases.ts';
-import { leaseTimes } from './lease-times.ts';
 
 const ME = 'this node';
 

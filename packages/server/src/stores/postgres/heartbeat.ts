@@ -3,13 +3,13 @@
  * of the cluster. Nodes compare only times of the database clock; a node judges its own leases by its
  * monotonic clock since it sent the last successful heartbeat.
  */
+
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { Log } from '../../core/ports/logger.ts';
 import type { Statements } from './database.ts';
 import type { HeldLeases, LeaseQuery } from './held-leases.ts';
-import type { LeaseTimes } from './lease-times.ts';
 
-export type NodeOptions = {
+type NodeOptions = {
   readonly id: string;
   /** Parlance version, for operators */
   readonly release: string;
@@ -273,3 +273,27 @@ async function timelineOf(database: Statements): Promise<string | null> {
     return null;
   }
 }
+
+/** Lease timing. `PARLANCE_LEASE` scales all values proportionally. */
+type LeaseTimes = {
+  /** how long a heartbeat renews the leases of a node */
+  readonly leaseMs: number;
+  /** interval between heartbeats */
+  readonly intervalMs: number;
+  /** a node without a successful heartbeat for this long fences itself, well before its leases end */
+  readonly fenceMs: number;
+  /**
+   * a node whose heartbeat took longer does not declare others dead for one lease: the database may have been
+   * slow for all
+   */
+  readonly lateMs: number;
+};
+
+const LEASE_MS = 1_500;
+
+export const leaseTimes = (leaseMs = LEASE_MS): LeaseTimes => ({
+  leaseMs,
+  intervalMs: Math.round((leaseMs * 4) / 15),
+  fenceMs: Math.round((leaseMs * 11) / 15),
+  lateMs: Math.round(leaseMs / 3),
+});

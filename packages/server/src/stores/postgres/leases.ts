@@ -2,17 +2,22 @@
  * Leases: a session stores its driver and the fencing epoch; the heartbeat of a node renews all of its
  * leases.
  */
-import { PrincipalId, SessionId } from '@parlance/protocol';
-import type { Lease, Leases } from '../../core/ports/lease.ts';
-import { storableRef } from '../shared/text.ts';
-import { driverOf } from './append.ts';
-import { bucketOf } from './bucket.ts';
-import type { Row, Statements } from './database.ts';
-import { withFaults } from './errors.ts';
-import type { Heartbeat } from './heartbeat.ts';
-import type { HeldLease, HeldLeases } from './held-leases.ts';
 
-export type LeaseOptions = {
+import { randomUUID } from 'node:crypto';
+import { PrincipalId, SessionId } from '@parlance/protocol';
+import type { SessionRef } from '../../core/ports/event-store.ts';
+import type { Lease, Leases } from '../../core/ports/lease.ts';
+import type { Log } from '../../core/ports/logger.ts';
+import type { NodeState } from '../../core/ports/nodes.ts';
+import { storableRef } from '../shared/text.ts';
+import { type Appender, driverOf } from './append.ts';
+import type { Database, Row, Statements } from './database.ts';
+import { withFaults } from './errors.ts';
+import { type Heartbeat, type HeartbeatOptions, leaseTimes, openHeartbeat } from './heartbeat.ts';
+import { type HeldLease, HeldLeases } from './held-leases.ts';
+import { bucketOf } from './sessions.ts';
+
+type LeaseOptions = {
   readonly node: string;
   readonly home: string | null;
   readonly database: Statements;
@@ -37,7 +42,7 @@ const heldIn = (row: Row): HeldLease => ({
   epoch: Number(row.epoch),
 });
 
-export function openLeases({ node, home, database, heartbeat, held, onLost }: LeaseOptions): Leases {
+function openLeases({ node, home, database, heartbeat, held, onLost }: LeaseOptions): Leases {
   function learn(found: Row): Lease {
     const { ref, row, epoch } = heldIn(found);
     held.learn(ref, row, { node, epoch });
@@ -127,10 +132,164 @@ export function openLeases({ node, home, database, heartbeat, held, onLost }: Le
 }
 
 /** Releases all leases of the node, so that others take over immediately, and removes it. */
-export async function leave(database: Statements, node: string): Promise<void> {
+async function leave(database: Statements, node: string): Promise<void> {
   await database.query(
     `WITH left_node AS (DELETE FROM nodes WHERE id = $1)
      UPDATE sessions SET driver = NULL WHERE driver = $1 AND status = 'running'`,
     [node],
   );
+}
+
+/* This process as a node of the cluster: heartbeat and leases. */
+
+export type NodeSettings = {
+  /** how long a lease is valid without a heartbeat; all other times are derived from it */
+  readonly leaseMs?: number;
+  /** sessions created here are driven only by nodes with the same home */
+  readonly home?: string;
+  /** Parlance version, for operators */
+  readonly release?: string;
+  /** monotonic, in milliseconds */
+  readonly now?: () => number;
+};
+
+type NodeParts = {
+  readonly settings: NodeSettings;
+  readonly eventVersion: number;
+  /** for statements of leases */
+  readonly database: Database;
+  /** for heartbeats only; connects directly, not through a pooler */
+  readonly direct: Database;
+  readonly log: Log;
+  readonly onChanges: () => void;
+  readonly onNewEvents: HeartbeatOptions['onNewEvents'];
+};
+
+export interface ThisNode {
+  readonly heartbeat: Heartbeat;
+  readonly held: HeldLeases;
+  readonly leases: Leases;
+  readonly appender: () => Appender;
+  readonly onFailover: (listener: () => void) => () => void;
+  /** Releases all leases. */
+  leave(): Promise<void>;
+}
+
+/** Resolves after the first heartbeat. */
+export async function joinNode(parts: NodeParts): Promise<ThisNode> {
+  const { settings, eventVersion, database, direct, log, onChanges, onNewEvents } = parts;
+  const { leaseMs, home = null, release = '', now } = settings;
+  const id = randomUUID();
+  const times = leaseTimes(leaseMs);
+  const held = new HeldLeases(id);
+  const lost = new Set<(lost: readonly SessionRef[] | 'all') => void>();
+  const failovers = new Set<() => void>();
+  const heartbeat = openHeartbeat({
+    node: { id, release, eventVersion, home },
+    database: direct,
+    times,
+    held,
+    log,
+    now,
+    onChanges,
+    onNewEvents,
+    onLost: (refs) => {
+      for (const listener of [...lost]) listener(refs);
+    },
+    onFailover: () => {
+      for (const listener of [...failovers]) listener();
+    },
+  });
+  await heartbeat.beat();
+  await database.query(`DELETE FROM nodes WHERE until < now() - INTERVAL '1 day'`);
+  heartbeat.start();
+  const checkpoints: Appender['checkpoints'] = new WeakMap();
+  return {
+    heartbeat,
+    held,
+    leases: openLeases({
+      node: id,
+      home,
+      database,
+      heartbeat,
+      held,
+      onLost: added(lost),
+    }),
+    appender: () => ({
+      node: id,
+      home,
+      able: heartbeat.healthy,
+      mayDepose: heartbeat.mayDepose,
+      checkpoints,
+    }),
+    onFailover: added(failovers),
+    async leave() {
+      await heartbeat.stop();
+      await leave(database, id).catch((error) => log.warn({ err: error }, 'failed to release leases'));
+    },
+  };
+}
+
+const added =
+  <Listener>(listeners: Set<Listener>) =>
+  (listener: Listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+
+const nothing = () => undefined;
+const never = () => nothing;
+
+/** For CLI commands, which append but drive nothing. */
+export function withoutNode(): ThisNode {
+  const checkpoints: Appender['checkpoints'] = new WeakMap();
+  return {
+    heartbeat: {
+      healthy: false,
+      mayDepose: false,
+      busDown: false,
+      eventVersion: 0,
+      age: Number.POSITIVE_INFINITY,
+      setBusDown: nothing,
+      beat: async () => undefined,
+      start: nothing,
+      stop: async () => undefined,
+    },
+    held: new HeldLeases(''),
+    leases: {
+      node: '',
+      healthy: false,
+      claim: async () => null,
+      release: async () => undefined,
+      good: () => false,
+      driverOf: async () => null,
+      takeOver: async () => [],
+      onLost: never,
+    },
+    appender: () => ({ node: '', home: null, able: false, mayDepose: false, checkpoints }),
+    onFailover: never,
+    leave: async () => undefined,
+  };
+}
+
+/* Lists the nodes and their sessions in one statement. */
+
+/** A crashed node is listed until a starting node removes it after a day. */
+export async function listNodes(database: Statements): Promise<NodeState[]> {
+  const rows = await database.query(
+    `SELECT id, release, home, extract(epoch FROM started_at)::float8 * 1000 AS started_at, bus_down, until > now() AS alive,
+       extract(epoch FROM now() - until)::float8 * 1000 + lease_ms AS lease_age,
+       (SELECT count(*) FROM sessions WHERE driver = nodes.id AND status = 'running') AS sessions
+     FROM nodes ORDER BY nodes.started_at, id`,
+  );
+  return rows.map((row) => ({
+    id: String(row.id),
+    release: String(row.release),
+    home: row.home === null ? null : String(row.home),
+    startedAt: Math.round(Number(row.started_at)),
+    leaseAge: Math.max(0, Math.round(Number(row.lease_age))),
+    alive: row.alive === true,
+    bus: row.bus_down === true ? 'down' : 'up',
+    sessions: Number(row.sessions),
+  }));
 }

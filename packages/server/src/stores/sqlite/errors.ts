@@ -71,14 +71,3 @@ export function storageError(error: unknown, path: string): unknown {
   const detail = error instanceof Error ? error.message.split('\n', 1)[0] : '';
   return new Error(`${path} cannot be used: ${storageError.operator} (${detail})`, { cause: error });
 }
-
-/** Runs the operation and maps its errors to faults. */
-export const withFaults =
-  <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
-  async (...given: Arguments): Promise<Awaited<Result>> => {
-    try {
-      return await operation(...given);
-    } catch (error) {
-      throw storageFault(error);
-    }
-  };

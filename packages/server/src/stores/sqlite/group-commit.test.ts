@@ -10,11 +10,10 @@ import {
   textEvents,
 } from '../../testing/stores/contract/samples.ts';
 import { scratchFolder } from '../../testing/stores/contract/scratch.ts';
-import { makeAppend, prepareAppend } from './append.ts';
 import { openConnection } from './connection.ts';
 import { groupCommit } from './group-commit.ts';
 import { openSqliteStore } from './open.ts';
-import { prepareRead } from './read.ts';
+import { makeAppend, prepareAppend, prepareRead } from './sessions.ts';
 
 const synced = { sync: () => Promise.resolve() };
 

@@ -2,9 +2,9 @@
  * Group commit: many writes share one transaction and one sync. Writes requested in the same event loop turn,
  * or during a sync, are collected and written together, in call order.
  */
+
 import type { Database } from 'bun:sqlite';
 import type { Log } from './log.ts';
-import { prepareTransaction } from './transaction.ts';
 
 /** A group of this size is written immediately, inside the call that filled it, which bounds the queue. */
 const MAX_WRITES = 1_000;
@@ -13,7 +13,7 @@ const MAX_CHARACTERS = 16 * 1024 * 1024;
 type Asker = { resolve(): void; reject(reason: unknown): void };
 type Waiting<Write> = Asker & { readonly write: Write };
 
-export interface GroupCommit<Write> {
+interface GroupCommit<Write> {
   /**
    * Resolves when the write is on disk. Rejects with the error of `perform`, in which case only this write is
    * undone; with the error of the transaction, in which case nothing of the group is stored; or with the
@@ -28,7 +28,7 @@ export interface GroupCommit<Write> {
   check(): void;
 }
 
-export type Commits<Write> = {
+type Commits<Write> = {
   readonly log: Pick<Log, 'sync'>;
   perform(write: Write): void;
   /** called with the number of writes of each commit */
@@ -135,4 +135,57 @@ export function groupCommit<Write>(
 
 function refuse(askers: readonly Asker[], reason: unknown): void {
   for (const asker of askers) asker.reject(reason);
+}
+
+/* Transactions whose parts can fail individually. */
+
+type Outcome = { ok: true } | { ok: false; error: unknown };
+
+interface Transaction {
+  /** Runs the work atomically; throws if it fails. Durable after the caller has synced the log. */
+  run(work: () => void): void;
+  /** Runs a part that may fail alone. Throws if SQLite has rolled back the whole transaction. */
+  attempt(work: () => void): Outcome;
+}
+
+function prepareTransaction(database: Database): Transaction {
+  const begin = database.prepare('BEGIN IMMEDIATE');
+  const commit = database.prepare('COMMIT');
+  const rollback = database.prepare('ROLLBACK');
+  const mark = database.prepare('SAVEPOINT attempt');
+  const release = database.prepare('RELEASE attempt');
+  const undo = database.prepare('ROLLBACK TO attempt');
+
+  return {
+    run(work) {
+      // Not prepared: SQLite executes this pragma when compiling it. All other commits sync themselves.
+      database.run('PRAGMA synchronous = NORMAL');
+      try {
+        begin.run();
+        work();
+        commit.run();
+      } catch (error) {
+        if (database.inTransaction) rollback.run();
+        throw error;
+      } finally {
+        database.run('PRAGMA synchronous = FULL');
+      }
+    },
+
+    attempt(work) {
+      mark.run();
+      try {
+        work();
+        release.run();
+        return { ok: true };
+      } catch (error) {
+        // A full disk or an I/O error rolls back everything: later statements would run outside of a
+        // transaction.
+        if (!database.inTransaction) throw error;
+        undo.run();
+        release.run();
+        return { ok: false, error };
+      }
+    },
+  };
 }

@@ -1,45 +1,30 @@
 /** The embedded store: one SQLite file in the data folder, with group commit. Implements all store ports. */
-import type { Database } from 'bun:sqlite';
-import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
-import type { PairingStore } from '../../core/ports/pairings.ts';
-import type { PreferenceStore } from '../../core/ports/preferences.ts';
-import type { RevocationStore } from '../../core/ports/revocations.ts';
-import type { SettingsStore } from '../../core/ports/settings.ts';
-import type { UserStore } from '../../core/ports/users.ts';
-import { LeaseTable, openMemoryLeases } from '../memory/leases.ts';
-import { type PlainStore, withLeases } from '../memory/with-leases.ts';
-import { closeGuard } from '../shared/close-guard.ts';
-import { combineStores, type Store } from '../shared/combine-stores.ts';
+import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
+import type { SessionRef } from '../../core/ports/event-store.ts';
+import { type AccountDatabase, accountTables } from '../shared/accounts.ts';
+import { watchChanges } from '../shared/changes.ts';
+import { closeGuard, guarded, type Store, type Wrap } from '../shared/store.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
-import { prepareApiKeys } from './api-keys.ts';
-import { type Append, makeAppend, prepareAppend } from './append.ts';
-import { watchChanges } from './change-watcher.ts';
+import { storableRef } from '../shared/text.ts';
 import { checkDatabase, closeConnection, closeToOthers, makeFolder, openConnection } from './connection.ts';
-import { prepareCount } from './count.ts';
-import { prepareErase } from './erase.ts';
-import { storageError, withFaults } from './errors.ts';
-import { prepareFindById } from './find-by-id.ts';
-import { type FreeSpace, watchFreeSpace } from './free-space.ts';
+import { storageError, storageFault } from './errors.ts';
 import { groupCommit } from './group-commit.ts';
-import { prepareHead } from './head.ts';
-import { prepareList } from './list.ts';
-import { prepareLoad } from './load.ts';
+import { LeaseTable, openMemoryLeases, type PlainStore, withLeases } from './leases.ts';
+import { prepareCount, prepareFindById, prepareList, prepareLookup, prepareTags } from './lists.ts';
 import { FolderInUse, lockFolder } from './lock.ts';
 import { checkAcknowledged, isNoted, type Log, openLog } from './log.ts';
-import { prepareLookup } from './lookup.ts';
-import { preparePairings } from './pairings.ts';
-import { preparePreferences } from './preferences.ts';
-import { prepareProbe } from './probe.ts';
-import { prepareRead } from './read.ts';
-import { prepareRevocations } from './revocations.ts';
-import { prepareSearch } from './search.ts';
-import { prepareSettings } from './settings.ts';
-import { prepareShares } from './shares.ts';
-import { prepareSize } from './size.ts';
-import { prepareTags } from './tags.ts';
-import { prepareTouch } from './touch.ts';
-import { prepareTurns } from './turns.ts';
-import { prepareUsers } from './users.ts';
+import { prepareSearch, prepareTurns } from './search.ts';
+import {
+  type Append,
+  makeAppend,
+  prepareAppend,
+  prepareErase,
+  prepareHead,
+  prepareLoad,
+  prepareRead,
+  prepareTouch,
+} from './sessions.ts';
+import { type FreeSpace, prepareSize, watchFreeSpace } from './space.ts';
 
 export type SqliteOptions = EventOptions & {
   /** for servers: excludes other servers and upgrades of the database */
@@ -109,42 +94,52 @@ type Parts = {
   readonly options: SqliteOptions;
 };
 
+/** How often writes of other processes, such as `parlance user` next to a running server, are looked for. */
+const LOOK_MS = 250;
+
 function storeOn(database: Database, { log, space, unlock, options }: Parts): Store {
   const appends = groupCommit<Append>(database, {
     log,
     perform: prepareAppend(database, options),
     onCommit: options.onCommit,
   });
-  const probe = prepareProbe(database);
   const read = prepareRead(database, options);
-  const turns = prepareTurns(database);
-  const search = prepareSearch(database, read, turns);
-  const shares = prepareShares(database);
   const head = prepareHead(database);
   const size = prepareSize(database);
   const touch = prepareTouch(database);
   const erase = prepareErase(database);
-  const users = prepareUsers(database);
-  const apiKeys = prepareApiKeys(database);
-  const pairings = preparePairings(database);
-  const preferences = preparePreferences(database);
-  const revocations = prepareRevocations(database);
-  const settings = prepareSettings(database);
-  const writes = watchChanges(database);
-  const { whileOpen: unlessClosed, close } = closeGuard();
-  const whileOpen = <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
-    unlessClosed(withFaults(operation));
+  const { record, ...turns } = prepareTurns(database);
+  const search = prepareSearch(database, read, record);
+  const schemaVersion = database.prepare<{ version: number }, []>(
+    'SELECT user_version AS version FROM pragma_user_version',
+  );
+  // SQLite counts commits of other connections; the query reads no pages.
+  const dataVersion = database.prepare<{ data_version: number }, []>('PRAGMA data_version');
+  const version = () => dataVersion.get()?.data_version;
+  const changes = watchChanges({ version, seen: version(), everyMs: LOOK_MS });
+  const accounts = accountTables(accountDatabase(database, changes.notify));
+  const { whileOpen, close } = closeGuard(storageFault);
   /** Unsynced data can still be lost, so reads wait until it is durable. */
-  const whenDurable = <Arguments extends unknown[], Result>(read: (...given: Arguments) => Result) => {
+  const whenDurable: Wrap = <Arguments extends unknown[], Result>(read: (...given: Arguments) => Result) => {
     const readNow = whileOpen(read);
-    return async (...given: Arguments) => {
+    return async (...given: Arguments): Promise<Awaited<Result>> => {
       for (let pending = appends.pending(); pending; pending = appends.pending()) await pending;
       return readNow(...given);
     };
   };
-
-  const eventStore: PlainStore = {
-    append: whileOpen((expected, events, record) => {
+  const reads = {
+    read,
+    head,
+    heads: (refs: readonly SessionRef[]) => refs.map(head),
+    load: prepareLoad(database),
+    findById: prepareFindById(database),
+    lookup: prepareLookup(database),
+    list: prepareList(database),
+    count: prepareCount(database),
+    tags: prepareTags(database),
+  };
+  const writes: Pick<PlainStore, 'append' | 'writable' | 'touch'> & { erase(ref: SessionRef): boolean } = {
+    append(expected, events, record) {
       const append = makeAppend(expected, events, record);
       const characters = append.events.reduce((sum, { body }) => sum + body.length, 0);
       size.add(characters);
@@ -157,38 +152,33 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
         (error) => space.failed(error, characters),
       );
       return kept;
-    }),
-    read: whenDurable(read),
-    head: whenDurable(head),
-    heads: whenDurable((refs) => refs.map(head)),
-    load: whenDurable(prepareLoad(database)),
-    findById: whenDurable(prepareFindById(database)),
-    lookup: whenDurable(prepareLookup(database)),
-    list: whenDurable(prepareList(database)),
-    count: whenDurable(prepareCount(database)),
-    tags: whenDurable(prepareTags(database)),
-    writable: whileOpen(async () => {
+    },
+    async writable() {
       await space.check();
       appends.check();
-      probe();
-    }),
-    size: whileOpen(size.current),
-    touch: whileOpen((ref, at) => {
+      // Writes the unchanged version: writes a page to disk without changing anything.
+      database.run(`PRAGMA user_version = ${schemaVersion.get()?.version ?? 0}`);
+    },
+    async touch(ref, at) {
       // A record written later has its own time.
       void appends.flush();
       touch(ref, at);
-    }),
-    erase: whileOpen((ref) => {
+    },
+    erase(ref) {
       // Write earlier requests first.
       void appends.flush();
       size.forget();
       log.forget(ref);
       return erase(ref);
-    }),
+    },
+  };
+  const plain: PlainStore = {
+    ...guarded(reads, whenDurable),
+    ...guarded({ ...writes, size: size.current }, whileOpen),
     /** Writes the queue first. Closing twice does nothing. */
     async close() {
       if (!close()) return;
-      writes.stop();
+      changes.stop();
       let isComplete = false;
       try {
         await appends.flush();
@@ -200,87 +190,55 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
       }
     },
   };
-  const userStore: UserStore = {
-    find: whileOpen(users.find),
-    everyone: whileOpen(users.everyone),
-    put: whileOpen((user) => {
-      users.put(user);
-      writes.notify();
-    }),
-    remove: whileOpen((name) => {
-      const removed = users.remove(name);
-      if (removed) writes.notify();
-      return removed;
-    }),
-  };
-  const apiKeyStore: ApiKeyStore = {
-    find: whileOpen(apiKeys.find),
-    list: whileOpen(apiKeys.list),
-    add: whileOpen(apiKeys.add),
-    remove: whileOpen((id, owner) => {
-      const removed = apiKeys.remove(id, owner);
-      if (removed) writes.notify();
-      return removed;
-    }),
-    used: whileOpen(apiKeys.used),
-  };
-  const pairingStore: PairingStore = {
-    request: whileOpen(pairings.request),
-    requests: whileOpen(pairings.requests),
-    findRequest: whileOpen(pairings.findRequest),
-    requestWith: whileOpen(pairings.requestWith),
-    takeRequest: whileOpen(pairings.takeRequest),
-    find: whileOpen(pairings.find),
-    list: whileOpen(pairings.list),
-    add: whileOpen(pairings.add),
-    hasOrigin: whileOpen(pairings.hasOrigin),
-    remove: whileOpen((id, owner) => {
-      const removed = pairings.remove(id, owner);
-      if (removed) writes.notify();
-      return removed;
-    }),
-    used: whileOpen(pairings.used),
-  };
-  const preferenceStore: PreferenceStore = {
-    get: whileOpen(preferences.get),
-    put: whileOpen(preferences.put),
-  };
-  const revocationStore: RevocationStore = {
-    add: whileOpen(revocations.add),
-    has: whileOpen(revocations.has),
-    list: whileOpen(revocations.list),
-    follow: writes.follow,
-  };
-  const settingsStore: SettingsStore = {
-    read: whileOpen(settings.read),
-    write: whileOpen((name, value, expected) => {
-      const written = settings.write(name, value, expected);
-      if (written) writes.notify();
-      return written;
-    }),
-  };
   // A folder belongs to one node, so its leases need no table.
-  const leases = openMemoryLeases(new LeaseTable(), eventStore, options);
-  const events = withLeases(eventStore, leases);
-  return combineStores(events, userStore, {
-    apiKeys: apiKeyStore,
+  const leases = openMemoryLeases(new LeaseTable(), plain, options);
+  return {
+    ...guarded(accounts.users, whileOpen),
+    ...withLeases(plain, leases),
     leases,
     nodes: whileOpen(leases.nodes),
-    pairings: pairingStore,
-    shares: {
-      find: whileOpen(shares.find),
-      list: whileOpen(shares.list),
-      add: whileOpen(shares.add),
-      remove: whileOpen(shares.remove),
+    search: guarded(search, whenDurable),
+    turns: guarded(turns, whenDurable),
+    apiKeys: guarded(accounts.apiKeys, whileOpen),
+    pairings: guarded(accounts.pairings, whileOpen),
+    shares: guarded(accounts.shares, whileOpen),
+    preferences: guarded(accounts.preferences, whileOpen),
+    settings: guarded(accounts.settings, whileOpen),
+    revocations: { ...guarded(accounts.revocations, whileOpen), follow: changes.follow },
+  };
+}
+
+export function accountDatabase(database: Database, changed: () => void): AccountDatabase {
+  type Row = Record<string, unknown>;
+  const prepared = new Map<string, Statement<Row, SQLQueryBindings[]>>();
+  function rows(sql: string, values: readonly unknown[] = []): Row[] {
+    // To SQLite, `$1` is a name.
+    const statement = prepared.get(sql) ?? database.prepare(sql.replaceAll(/\$(?=\d)/g, '?'));
+    prepared.set(sql, statement);
+    return statement.all(...(values as SQLQueryBindings[]));
+  }
+  return {
+    query: async (sql, values) => rows(sql, values),
+    async change(sql, values) {
+      const isChanged = rows(sql, values).length > 0;
+      if (isChanged) changed();
+      return isChanged;
     },
-    search: { update: whenDurable(search.update), find: whenDurable(search.find) },
-    preferences: preferenceStore,
-    revocations: revocationStore,
-    settings: settingsStore,
-    turns: {
-      list: whenDurable(turns.list),
-      count: whenDurable(turns.count),
-      find: whenDurable(turns.find),
+    // IMMEDIATE: no other process writes before the end.
+    atomically: async (statements) =>
+      database
+        .transaction(() => {
+          const running = statements();
+          let step = running.next();
+          while (!step.done) step = running.next(rows(...step.value));
+          return step.value;
+        })
+        .immediate(),
+    lock: '',
+    now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+    sessionRow(ref) {
+      const { owner, id } = storableRef(ref);
+      return ['SELECT row FROM sessions WHERE owner = $1 AND id = $2', [owner, id]];
     },
-  });
+  };
 }

@@ -3,12 +3,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ApprovalId, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import type { SessionFilter } from '../../core/ports/event-store.ts';
 import type { TurnQuery } from '../../core/ports/turn-index.ts';
-import { prepareApiKeys } from './api-keys.ts';
-import { prepareCount } from './count.ts';
-import { prepareList } from './list.ts';
-import { prepareLookup } from './lookup.ts';
+import { accountTables } from '../shared/accounts.ts';
+import { prepareCount, prepareList, prepareLookup } from './lists.ts';
 import { migrate } from './migrations.ts';
-import { prepareTurns } from './turns.ts';
+import { accountDatabase } from './open.ts';
+import { prepareTurns } from './search.ts';
 
 const owner = PrincipalId.parse('ada');
 
@@ -115,7 +114,14 @@ describe('queries read only matching rows, regardless of the number of sessions'
   });
 
   test('API keys are found by primary key, and those of an owner by index, in order', () => {
-    const plan = plansOf(database, (recorded) => void prepareApiKeys(recorded));
+    const plan = plansOf(database, (recorded) => {
+      const { apiKeys } = accountTables(accountDatabase(recorded, () => undefined));
+      void apiKeys.find('one');
+      void apiKeys.list();
+      void apiKeys.list(owner);
+      void apiKeys.remove('one', owner);
+      void apiKeys.used(new Map([['one', 1]]));
+    });
     const read = plan.filter((step) => /^(SCAN|SEARCH) api_keys/.test(step));
     expect(read).toContain('SEARCH api_keys USING PRIMARY KEY (id=?)');
     expect(read).toContain('SEARCH api_keys USING INDEX api_keys_by_owner (owner=?)');

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import type { SessionRef } from '../../../core/ports/event-store.ts';
 import type { AppendAs, Lease } from '../../../core/ports/lease.ts';
-import type { Store } from '../../../stores/shared/combine-stores.ts';
+import type { Store } from '../../../stores/shared/store.ts';
 import { outcomeOf, recordOf, refOf, seqsOf, textEvents } from './samples.ts';
 import { type Implementation, withStore } from './store-location.ts';
 

@@ -1,6 +1,6 @@
 /** Contract tests for the list of nodes. */
 import { expect, test } from 'bun:test';
-import type { Store } from '../../../stores/shared/combine-stores.ts';
+import type { Store } from '../../../stores/shared/store.ts';
 import { recordOf, refOf, textEvents } from './samples.ts';
 import { type Implementation, withStore } from './store-location.ts';
 

@@ -1,5 +1,5 @@
 /** Access to an implementation under test. */
-import type { Store } from '../../../stores/shared/combine-stores.ts';
+import type { Store } from '../../../stores/shared/store.ts';
 import type { EventOptions } from '../../../stores/shared/stored-event.ts';
 
 /** Location of a store's data: a folder, a schema. Initially empty. */

@@ -2,8 +2,8 @@
 import type { DurableEvent } from '@parlance/protocol';
 import type { SessionRecord } from '../../../core/ports/event-store.ts';
 import type { SearchQuery, SearchTerm } from '../../../core/ports/message-search.ts';
-import { decodeSearchCursor, encodeSearchCursor } from '../../../stores/shared/search-cursor.ts';
-import { type IndexedMessage, indexedMessages } from '../../../stores/shared/search-words.ts';
+import { type IndexedMessage, indexedMessages } from '../../../stores/shared/indexing.ts';
+import { decodeSearchCursor, encodeSearchCursor } from '../../../stores/shared/paging.ts';
 import { storable } from '../../../stores/shared/text.ts';
 
 type Found = IndexedMessage & { readonly row: number; readonly record: SessionRecord };

@@ -15,11 +15,14 @@ import {
   type SessionRef,
   type TagCount,
 } from '../../../core/ports/event-store.ts';
-import { decodeCursor, encodeCursor, type Position } from '../../../stores/shared/cursor.ts';
-import { rowLimit } from '../../../stores/shared/limit.ts';
-import { lookupKeysOf, storableKey } from '../../../stores/shared/lookup-keys.ts';
-import { checkNumbering } from '../../../stores/shared/numbering.ts';
-import { type EventOptions, readStored } from '../../../stores/shared/stored-event.ts';
+import { decodeCursor, encodeCursor, type Position, rowLimit } from '../../../stores/shared/paging.ts';
+import {
+  checkNumbering,
+  type EventOptions,
+  lookupKeysOf,
+  readStored,
+  storableKey,
+} from '../../../stores/shared/stored-event.ts';
 import { byCodePoint, storable, storableLabels, storableRef } from '../../../stores/shared/text.ts';
 import { memorySearch } from './search.ts';
 import { memoryTurns } from './turns.ts';

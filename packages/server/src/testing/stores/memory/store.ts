@@ -1,19 +1,22 @@
-/** Stores everything in memory, for tests and for servers that need no persistence. */
+/** Stores everything in memory, for tests. */
 import type { JsonObject, PrincipalId } from '@parlance/protocol';
-import type { ApiKey, ApiKeyStore } from '../../../core/ports/api-keys.ts';
+import type { ApiKey } from '../../../core/ports/api-keys.ts';
 import type { SessionRef } from '../../../core/ports/event-store.ts';
-import type { Pairing, PairingRequest, PairingStore } from '../../../core/ports/pairings.ts';
-import type { PreferenceStore } from '../../../core/ports/preferences.ts';
-import { KEPT_AFTER_EXPIRY_MS, type RevocationStore } from '../../../core/ports/revocations.ts';
+import type { Pairing, PairingRequest } from '../../../core/ports/pairings.ts';
+import { KEPT_AFTER_EXPIRY_MS } from '../../../core/ports/revocations.ts';
 import type { Share } from '../../../core/ports/shares.ts';
-import type { StoredUser, User, UserStore } from '../../../core/ports/users.ts';
-import { LeaseTable, openMemoryLeases } from '../../../stores/memory/leases.ts';
-import { ExclusiveSessions, type PlainStore, withLeases } from '../../../stores/memory/with-leases.ts';
-import { closeGuard } from '../../../stores/shared/close-guard.ts';
-import { combineStores, type Store } from '../../../stores/shared/combine-stores.ts';
-import { Followers } from '../../../stores/shared/followers.ts';
+import type { StoredUser, User } from '../../../core/ports/users.ts';
+import { Followers } from '../../../stores/shared/changes.ts';
+import { closeGuard, guarded, type Store } from '../../../stores/shared/store.ts';
 import type { EventOptions } from '../../../stores/shared/stored-event.ts';
 import { byCodePoint, storable, storableRef } from '../../../stores/shared/text.ts';
+import {
+  ExclusiveSessions,
+  LeaseTable,
+  openMemoryLeases,
+  type PlainStore,
+  withLeases,
+} from '../../../stores/sqlite/leases.ts';
 import { memorySessions, type Session } from './sessions.ts';
 import { memorySettings } from './settings.ts';
 
@@ -45,107 +48,83 @@ export class MemoryDatabase {
 
 export function openMemoryStore(options: EventOptions = {}, database = new MemoryDatabase()): Store {
   const { whileOpen, close } = closeGuard();
-  const sessions = memorySessions(options, database);
+  const { search, turns, ...sessions } = memorySessions(options, database);
   const { followers, users, apiKeys, pairings, revoked, preferences, shares, settings } = database;
   const followed: (() => void)[] = [];
+  const { removeOf: removeKeysOf, ...keyTable } = apiKeys;
+  const { removeOf: removePairingsOf, removeWith: _, ...pairingTable } = pairings;
+  const { removeOf: removeSharesOf, ...shareTable } = shares;
+  const { has: _has, ...userTable } = users;
 
-  const eventStore: PlainStore = {
-    append: whileOpen(sessions.append),
-    read: whileOpen(sessions.read),
-    head: whileOpen(sessions.head),
-    heads: whileOpen((refs) => refs.map(sessions.head)),
-    load: whileOpen(sessions.load),
-    findById: whileOpen(sessions.findById),
-    lookup: whileOpen(sessions.lookup),
-    list: whileOpen(sessions.list),
-    count: whileOpen(sessions.count),
-    tags: whileOpen(sessions.tags),
-    writable: whileOpen(() => undefined),
-    size: whileOpen(sessions.size),
-    touch: whileOpen(sessions.touch),
-    erase: whileOpen((ref) => {
-      shares.removeOf(ref);
-      return sessions.erase(ref);
-    }),
-    close: async () => {
+  const plain: PlainStore = {
+    ...guarded(
+      {
+        ...sessions,
+        heads: (refs: readonly SessionRef[]) => refs.map(sessions.head),
+        writable: () => undefined,
+        erase(ref: SessionRef) {
+          removeSharesOf(ref);
+          return sessions.erase(ref);
+        },
+      },
+      whileOpen,
+    ),
+    async close() {
       close();
       for (const end of followed) end();
     },
   };
-  const userStore: UserStore = {
-    find: whileOpen(users.find),
-    everyone: whileOpen(users.everyone),
-    put: whileOpen(users.put),
-    remove: whileOpen((name) => {
-      apiKeys.removeOf(name);
-      pairings.removeOf(name);
-      return users.remove(name);
-    }),
-  };
-  const apiKeyStore: ApiKeyStore = {
-    find: whileOpen(apiKeys.find),
-    list: whileOpen(apiKeys.list),
-    add: whileOpen(apiKeys.add),
-    remove: whileOpen(apiKeys.remove),
-    used: whileOpen(apiKeys.used),
-  };
-  const pairingStore: PairingStore = {
-    request: whileOpen(pairings.request),
-    requests: whileOpen(pairings.requests),
-    findRequest: whileOpen(pairings.findRequest),
-    requestWith: whileOpen(pairings.requestWith),
-    takeRequest: whileOpen(pairings.takeRequest),
-    find: whileOpen(pairings.find),
-    list: whileOpen(pairings.list),
-    add: whileOpen(pairings.add),
-    hasOrigin: whileOpen(pairings.hasOrigin),
-    remove: whileOpen(pairings.remove),
-    used: whileOpen(pairings.used),
-  };
-  const preferenceStore: PreferenceStore = {
-    get: whileOpen(preferences.get),
-    put: whileOpen(preferences.put),
-  };
-  const revocations: RevocationStore = {
-    add: whileOpen((id, until) => {
-      for (const [other, end] of revoked) if (end < Date.now() - KEPT_AFTER_EXPIRY_MS) revoked.delete(other);
-      revoked.set(storable(id), Math.max(until, revoked.get(storable(id)) ?? until));
-    }),
-    has: whileOpen((id) => revoked.has(storable(id))),
-    list: whileOpen(() =>
-      [...revoked].map(([id, until]) => ({ id, until })).filter(({ until }) => until >= Date.now()),
+  const leases = openMemoryLeases(database.leases, plain);
+  return {
+    ...guarded(
+      {
+        ...userTable,
+        remove(name: string) {
+          removeKeysOf(name);
+          removePairingsOf(name);
+          return users.remove(name);
+        },
+      },
+      whileOpen,
     ),
-    follow(changed) {
-      const end = followers.add(changed);
-      followed.push(end);
-      return end;
-    },
-  };
-  const leases = openMemoryLeases(database.leases, eventStore);
-  const events = withLeases(eventStore, leases, database.exclusive);
-  return combineStores(events, userStore, {
-    apiKeys: apiKeyStore,
+    ...withLeases(plain, leases, database.exclusive),
     leases,
     nodes: whileOpen(leases.nodes),
-    pairings: pairingStore,
-    shares: {
-      find: whileOpen(shares.find),
-      list: whileOpen(shares.list),
-      add: whileOpen((share, max) =>
-        sessions.load(share.ref) ? shares.add(share, max) : ('no_session' as const),
+    apiKeys: guarded(keyTable, whileOpen),
+    pairings: guarded(pairingTable, whileOpen),
+    shares: guarded(
+      {
+        ...shareTable,
+        add: (share: Share, max: number) =>
+          sessions.load(share.ref) ? shares.add(share, max) : ('no_session' as const),
+      },
+      whileOpen,
+    ),
+    search: guarded({ update: () => true, find: search }, whileOpen),
+    turns: guarded(turns, whileOpen),
+    preferences: guarded(preferences, whileOpen),
+    settings: guarded(settings, whileOpen),
+    revocations: {
+      ...guarded(
+        {
+          add(id: string, until: number) {
+            for (const [other, end] of revoked)
+              if (end < Date.now() - KEPT_AFTER_EXPIRY_MS) revoked.delete(other);
+            revoked.set(storable(id), Math.max(until, revoked.get(storable(id)) ?? until));
+          },
+          has: (id: string) => revoked.has(storable(id)),
+          list: () =>
+            [...revoked].map(([id, until]) => ({ id, until })).filter(({ until }) => until >= Date.now()),
+        },
+        whileOpen,
       ),
-      remove: whileOpen(shares.remove),
+      follow(changed) {
+        const end = followers.add(changed);
+        followed.push(end);
+        return end;
+      },
     },
-    search: { update: whileOpen(() => true), find: whileOpen(sessions.search) },
-    preferences: preferenceStore,
-    revocations,
-    settings: { read: whileOpen(settings.read), write: whileOpen(settings.write) },
-    turns: {
-      list: whileOpen(sessions.turns.list),
-      count: whileOpen(sessions.turns.count),
-      find: whileOpen(sessions.turns.find),
-    },
-  });
+  };
 }
 
 /** Stored as JSON for the same reason as events. */

@@ -2,9 +2,9 @@
 import type { DurableEvent, TurnId } from '@parlance/protocol';
 import type { SessionRecord, SessionRef } from '../../../core/ports/event-store.ts';
 import type { IndexedTurn, TurnFilter, TurnPage, TurnQuery } from '../../../core/ports/turn-index.ts';
-import { decodeSearchCursor, encodeSearchCursor } from '../../../stores/shared/search-cursor.ts';
+import { turnChanges } from '../../../stores/shared/indexing.ts';
+import { decodeSearchCursor, encodeSearchCursor } from '../../../stores/shared/paging.ts';
 import { storable, storableRef } from '../../../stores/shared/text.ts';
-import { turnChanges } from '../../../stores/shared/turn-changes.ts';
 
 type Session = { readonly row: number; readonly record: SessionRecord };
 type Found = IndexedTurn & { readonly row: number };

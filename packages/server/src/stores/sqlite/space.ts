@@ -1,4 +1,6 @@
 /** Checks free disk space. A one-page probe does not show whether a larger write would fit. */
+
+import type { Database } from 'bun:sqlite';
 import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFull } from './errors.ts';
@@ -56,4 +58,48 @@ async function tryToWrite(path: string, bytes: number): Promise<void> {
 
 class NoSpace extends Error {
   readonly code = 'ENOSPC';
+}
+
+/* Approximate size of all data in bytes. */
+
+/**
+ * Measures the database again after this relative growth, or after this time, because other processes write
+ * as well.
+ */
+const GROWTH = 0.01;
+const AGAIN_MS = 1_000;
+
+interface Size {
+  current(): number;
+  add(characters: number): void;
+  /** Call if data may have been removed. */
+  forget(): void;
+}
+
+export function prepareSize(database: Database): Size {
+  // Counts used pages, since freed pages are reused before the file grows.
+  const statement = database.prepare<{ bytes: number }, []>(
+    `SELECT (page_count - freelist_count) * page_size AS bytes
+     FROM pragma_page_count, pragma_freelist_count, pragma_page_size`,
+  );
+  let measured = 0;
+  let added = 0;
+  let nextMeasurement = 0;
+  return {
+    current() {
+      const now = performance.now();
+      if (now >= nextMeasurement || added > measured * GROWTH) {
+        measured = statement.get()?.bytes ?? 0;
+        added = 0;
+        nextMeasurement = now + AGAIN_MS;
+      }
+      return measured + added;
+    },
+    add(characters) {
+      added += characters;
+    },
+    forget() {
+      nextMeasurement = 0;
+    },
+  };
 }

@@ -1,0 +1,73 @@
+/** Tells followers that users, API keys, pairings, settings or revocations may have changed. */
+export class Followers {
+  readonly #followers = new Set<{ readonly changed: () => void }>();
+
+  get size(): number {
+    return this.#followers.size;
+  }
+
+  /** Returns the unsubscribe function. */
+  add(changed: () => void): () => void {
+    const follower = { changed };
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
+  }
+
+  notify(): void {
+    for (const { changed } of [...this.#followers]) changed();
+  }
+
+  clear(): void {
+    this.#followers.clear();
+  }
+}
+
+export type Changes = {
+  follow(changed: () => void): () => void;
+  /** Notifies followers of a change by this process. */
+  notify(): void;
+  stop(): void;
+};
+
+export type Poll = {
+  /** a value that every change by another process changes */
+  readonly version: () => unknown;
+  /** the value when the store was opened, if it is known */
+  readonly seen?: unknown;
+  readonly everyMs: number;
+};
+
+/** Polls while there are followers, to notice other processes. Does not keep the process alive. */
+export function watchChanges(poll: Poll | null): Changes {
+  const followers = new Followers();
+  let seen = poll?.seen;
+  let timer: Timer | null = null;
+
+  async function look(poll: Poll): Promise<void> {
+    const before = seen;
+    // The next read or write reports a failure. Changes are noticed again when the database is back.
+    seen = await new Promise((resolve) => resolve(poll.version())).catch(() => null);
+    if (before !== undefined && seen !== null && seen !== before) followers.notify();
+  }
+
+  function rest(): void {
+    if (timer) clearInterval(timer);
+    timer = null;
+  }
+
+  return {
+    follow(changed) {
+      const end = followers.add(changed);
+      if (poll) timer ??= setInterval(() => void look(poll), poll.everyMs).unref();
+      return () => {
+        end();
+        if (followers.size === 0) rest();
+      };
+    },
+    notify: () => followers.notify(),
+    stop() {
+      followers.clear();
+      rest();
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/** The stores of one place as one object, and the wrapper of their operations. */
+import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
+import type { EventStore } from '../../core/ports/event-store.ts';
+import type { Leases } from '../../core/ports/lease.ts';
+import type { MessageSearch } from '../../core/ports/message-search.ts';
+import type { ListNodes } from '../../core/ports/nodes.ts';
+import type { PairingStore } from '../../core/ports/pairings.ts';
+import type { PreferenceStore } from '../../core/ports/preferences.ts';
+import type { RevocationStore } from '../../core/ports/revocations.ts';
+import type { SettingsStore } from '../../core/ports/settings.ts';
+import type { ShareStore } from '../../core/ports/shares.ts';
+import type { TurnIndex } from '../../core/ports/turn-index.ts';
+import type { UserStore } from '../../core/ports/users.ts';
+
+export type Store = EventStore &
+  UserStore & {
+    readonly apiKeys: ApiKeyStore;
+    readonly leases: Leases;
+    readonly nodes: ListNodes;
+    readonly pairings: PairingStore;
+    readonly search: MessageSearch;
+    readonly shares: ShareStore;
+    readonly preferences: PreferenceStore;
+    readonly revocations: RevocationStore;
+    readonly settings: SettingsStore;
+    readonly turns: TurnIndex;
+  };
+
+export type Wrap = <Arguments extends unknown[], Result>(
+  operation: (...given: Arguments) => Result,
+) => (...given: Arguments) => Promise<Awaited<Result>>;
+
+type Guarded<Operations> = {
+  [Name in keyof Operations]: Operations[Name] extends (...given: infer Arguments) => infer Result
+    ? (...given: Arguments) => Promise<Awaited<Result>>
+    : never;
+};
+
+/** Wraps every operation. */
+export const guarded = <Operations extends object>(operations: Operations, wrap: Wrap): Guarded<Operations> =>
+  Object.fromEntries(
+    Object.entries(operations).map(([name, operation]) => [name, wrap(operation)]),
+  ) as Guarded<Operations>;
+
+/** Makes a closed store reject every operation, and converts errors of the database with `toFault`. */
+export function closeGuard(toFault: (error: unknown) => unknown = (error) => error) {
+  let open = true;
+  const whileOpen: Wrap =
+    <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
+    async (...given: Arguments): Promise<Awaited<Result>> => {
+      if (!open) throw new Error('the store is closed');
+      try {
+        return await operation(...given);
+      } catch (error) {
+        throw toFault(error);
+      }
+    };
+  return {
+    whileOpen,
+    /** Returns false if it was already closed. */
+    close(): boolean {
+      const was = open;
+      open = false;
+      return was;
+    },
+  };
+}
