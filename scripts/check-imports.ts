@@ -16,8 +16,12 @@ const SERVER = 'packages/server/src';
 const SDK = 'packages/sdk/';
 /** what console and extension share, and the two of them */
 const PAGES = ['packages/ui/', 'packages/web/', 'packages/extension/'];
-/** The only module of the protocol whose code the SDK uses; it imports nothing. */
-const SDK_CODE = '@parlance/protocol/server-sent-events';
+/** Modules of the protocol without zod: browsers load their code, and use only the types of the others. */
+const PLAIN_PROTOCOL = ['server-sent-events', 'session-summary', 'title'].map(
+  (name) => `@parlance/protocol/${name}`,
+);
+/** Modules of the protocol whose types the SDK uses. */
+const PROTOCOL = ['@parlance/protocol', '@parlance/protocol/api', ...PLAIN_PROTOCOL];
 /** The part of the SDK that imports React. */
 const SDK_REACT = 'packages/sdk/src/react/';
 /** The part of the SDK that provides zod to tools inside the server. */
@@ -25,8 +29,8 @@ const SDK_TOOLS = 'packages/sdk/src/tools.ts';
 /** imports of the packages below the server */
 const PACKAGE_SEES = new Map([
   ['protocol', ['zod']],
-  ['copilot', ['@parlance/protocol']],
-  ['offline', ['@parlance/protocol', '@parlance/copilot']],
+  ['copilot', PROTOCOL],
+  ['offline', [...PROTOCOL, '@parlance/copilot']],
 ]);
 /** folders of the server that import these packages; all others import only the protocol */
 const SEEN_BY = new Map([
@@ -149,11 +153,17 @@ for (const path of [...sources('packages/*/src/**/*.{ts,tsx}'), ...sources('scri
     if (
       path.startsWith(SDK) &&
       !imported.startsWith('.') &&
-      imported !== SDK_CODE &&
+      !PLAIN_PROTOCOL.includes(imported) &&
       !isAddition(path, imported)
     )
       problems.push(`${path} imports ${imported}: the SDK has no code but its own`);
-    if (/^packages\/(ui|web)\//.test(path) && /^@parlance\/(?!sdk$|ui\/)/.test(imported))
+    if (isPlain(path) && !isPlain(join(dirname(path), imported)))
+      problems.push(`${path} imports ${imported}: browsers load this module, so it has no code of others`);
+    if (
+      /^packages\/(ui|web)\//.test(path) &&
+      /^@parlance\/(?!sdk$|ui\/)/.test(imported) &&
+      !PLAIN_PROTOCOL.includes(imported)
+    )
       problems.push(`${path} imports ${imported}: the console has the SDK, and of the protocol its types`);
   }
   // The transpiler drops type-only imports, but the rule applies to them as well.
@@ -181,6 +191,12 @@ function sources(pattern: string): Iterable<string> {
   return new Glob(pattern).scanSync(ROOT);
 }
 
+function isPlain(path: string): boolean {
+  return PLAIN_PROTOCOL.includes(
+    path.replace(/^packages\/protocol\/src\/([\w-]+)\.ts$/, '@parlance/protocol/$1'),
+  );
+}
+
 /** Files imported only by tests: like tests, they may import anything. */
 function isTestSupport(path: string): boolean {
   return /\/testing\//.test(path);
@@ -197,7 +213,7 @@ function check(path: string, imported: string): void {
     problems.push(`${path} imports ${imported}: only ${rooms.join(' and ')} may`);
   if (
     path.startsWith(SDK) &&
-    !['@parlance/protocol', SDK_CODE].includes(imported) &&
+    !PROTOCOL.includes(imported) &&
     !isAddition(path, imported) &&
     !imported.startsWith('.')
   ) {

@@ -20,7 +20,7 @@ const TSC = join(PACKAGES, '../node_modules/.bin/tsc');
 
 /** The modules that users import. */
 const ENTRIES = {
-  protocol: ['index.ts', 'server-sent-events.ts'],
+  protocol: ['index.ts', 'api.ts', 'server-sent-events.ts'],
   sdk: ['index.ts', 'tools.ts', 'react.ts'],
 } as const;
 export type Library = keyof typeof ENTRIES;

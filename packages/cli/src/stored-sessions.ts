@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOCAL } from '@parlance/protocol';
 import type { Session } from '@parlance/sdk';
-import { DATABASE_FILE, type SessionRecord } from '@parlance/server/data';
+import { DATABASE_FILE, sessionView } from '@parlance/server/data';
 import { openStorage } from '@parlance/server/storage';
 import type { SessionsQuery } from './session-list.ts';
 
@@ -26,7 +26,7 @@ export async function storedSessions(folder: string, query: SessionsQuery): Prom
       more = cursor !== undefined
     ) {
       const page = await store.list({ ...filter, cursor });
-      found.push(...page.sessions.map(sessionOf));
+      found.push(...page.sessions.map((record) => sessionView(record, {})));
       cursor = page.next ?? undefined;
     }
     return found.slice(0, limit);
@@ -34,28 +34,3 @@ export async function storedSessions(folder: string, query: SessionsQuery): Prom
     await store.close();
   }
 }
-
-const sessionOf = ({
-  ref,
-  createdAt,
-  updatedAt,
-  messageCount,
-  ephemeral,
-  ...record
-}: SessionRecord): Session => ({
-  id: ref.id,
-  owner: ref.owner,
-  dialect: record.dialect,
-  domain: record.domain,
-  agent: record.agent,
-  title: record.title,
-  status: record.status,
-  createdAt: new Date(createdAt).toISOString(),
-  updatedAt: new Date(updatedAt).toISOString(),
-  head: record.head,
-  archived: record.archived,
-  ...(ephemeral && { ephemeral }),
-  messageCount,
-  said: messageCount,
-  attached: {},
-});

@@ -8,6 +8,7 @@ export * from './json.ts';
 export * from './parts.ts';
 export * from './principals.ts';
 export * from './session-file.ts';
+export * from './session-summary.ts';
 export * from './title.ts';
 export * from './turn-options.ts';
 export * from './upcast.ts';

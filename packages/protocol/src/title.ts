@@ -1,8 +1,13 @@
-/** The title of a session that nobody has named: the beginning of its first message. */
+/** The title of a session that nobody has named: the beginning of its first message. Without zod, for browsers. */
+import type { Part } from './parts.ts';
 
 const MAX_LENGTH = 80;
 /** Longer texts are not searched for marks. */
 const MAX_READ = 2_000;
+
+/** The title of a session that starts with this input. Parts after the first are attachments. */
+export const titleOf = ([first]: readonly Part[]): string =>
+  first?.type === 'text' ? titleFrom(first.text) : '';
 
 /** As one line, without the marks of Markdown, which a title does not render. */
 export function titleFrom(text: string): string {

@@ -1,41 +1,36 @@
 /** Administration API: users, API keys, nodes, listeners, MCP servers, metrics. */
-import type { Json, Role } from '@parlance/protocol';
 import type {
   AgentSetup,
   ApiKey,
+  ApiKeyList,
   Listener,
+  ListenerList,
   McpServer,
+  McpServerList,
   ModelListing,
   ModelQuestion,
+  NewUser,
+  NodeList,
   Price,
   RefusedOrigin,
+  RefusedOriginList,
   ServerNode,
   Settings,
+  SettingsChange,
   User,
-} from './answers.ts';
+  UserChange,
+  UserList,
+} from '@parlance/protocol/api';
 import type { HttpClient } from './http-client.ts';
 import type { CallOptions } from './session.ts';
-
-/** Omitted fields keep their value. */
-export type UserChange = { readonly role?: Role; readonly password?: string };
-
-export type SettingsChange = {
-  /** the version that the change is based on */
-  readonly version: number;
-  /** by setting; null removes the stored value */
-  readonly values: Readonly<Record<string, Json>>;
-};
 
 export type Administration = {
   /** Admins only; others get `forbidden`. */
   readonly users: {
     /** Sorted by name. */
     list(options?: CallOptions): Promise<readonly User[]>;
-    add(
-      user: { readonly name: string; readonly password: string; readonly role: Role },
-      options?: CallOptions,
-    ): Promise<User>;
-    /** Revokes the user's tokens. The last admin cannot be demoted. */
+    add(user: NewUser, options?: CallOptions): Promise<User>;
+    /** Omitted fields keep their value. Revokes the user's tokens. The last admin cannot be demoted. */
     change(name: string, change: UserChange, options?: CallOptions): Promise<User>;
     /** Revokes the user's tokens. The last admin cannot be removed. */
     remove(name: string, options?: CallOptions): Promise<void>;
@@ -76,7 +71,7 @@ export function administration(http: HttpClient): Administration {
   return {
     users: {
       async list({ signal } = {}) {
-        return (await http.json<{ users: User[] }>({ path, signal })).users;
+        return (await http.json<UserList>({ path, signal })).users;
       },
       add: (body, { signal } = {}) => http.json({ method: 'POST', path, body, signal }),
       change: (name, body, { signal } = {}) => http.json({ method: 'PATCH', path: of(name), body, signal }),
@@ -91,16 +86,16 @@ export function administration(http: HttpClient): Administration {
       await http.response({ method: 'POST', path: '/v1/admin/prices', body: { model, price }, signal });
     },
     async keys({ signal } = {}) {
-      return (await http.json<{ keys: ApiKey[] }>({ path: '/v1/admin/keys', signal })).keys;
+      return (await http.json<ApiKeyList>({ path: '/v1/admin/keys', signal })).keys;
     },
     async nodes({ signal } = {}) {
-      return (await http.json<{ nodes: ServerNode[] }>({ path: '/v1/admin/nodes', signal })).nodes;
+      return (await http.json<NodeList>({ path: '/v1/admin/nodes', signal })).nodes;
     },
     async listeners({ signal } = {}) {
-      return (await http.json<{ doors: Listener[] }>({ path: '/v1/admin/doors', signal })).doors;
+      return (await http.json<ListenerList>({ path: '/v1/admin/doors', signal })).doors;
     },
     async mcp({ signal } = {}) {
-      return (await http.json<{ servers: McpServer[] }>({ path: '/v1/admin/mcp', signal })).servers;
+      return (await http.json<McpServerList>({ path: '/v1/admin/mcp', signal })).servers;
     },
     async restartMcp(name, { signal } = {}) {
       const path = `/v1/admin/mcp/${encodeURIComponent(name)}/restart`;
@@ -114,7 +109,7 @@ export function administration(http: HttpClient): Administration {
     models: (body, { signal } = {}) => http.json({ method: 'POST', path: '/v1/admin/models', body, signal }),
     agents: ({ signal } = {}) => http.json({ path: '/v1/admin/agents', signal }),
     async refusedOrigins({ signal } = {}) {
-      return (await http.json<{ refused: RefusedOrigin[] }>({ path: '/v1/admin/origins', signal })).refused;
+      return (await http.json<RefusedOriginList>({ path: '/v1/admin/origins', signal })).refused;
     },
     async metrics({ signal } = {}) {
       return (await http.response({ path: '/metrics', signal })).text();

@@ -1,6 +1,6 @@
 /** Waits for the answer to a message, and handles approvals on the way. */
 import type { ApprovalAnswer, ApprovalId, TurnId } from '@parlance/protocol';
-import type { SessionStreamEvent } from './answers.ts';
+import type { SessionStreamEvent } from './cursor.ts';
 import { ParlanceError } from './error.ts';
 import type { EventsOptions } from './event-stream.ts';
 import { type ApprovalView, type BlockView, EMPTY, fold, type SessionView, type TurnView } from './view.ts';

@@ -1,24 +1,29 @@
 /** Entry point: a client of one server. */
-import type { ApprovalAnswer, ApprovalId, Permission, Role, SessionId } from '@parlance/protocol';
-import { type ActivityEvent, activityEvents } from './activity.ts';
-import { type Administration, administration } from './administration.ts';
+import type { ApprovalId, Permission, Role, SessionId } from '@parlance/protocol';
 import type {
   About,
+  AnswerApproval,
   Approval,
   ApprovalReceipt,
+  DialectList,
   FoundPage,
-  Login,
-  Me,
+  ModelList,
   Price,
+  Prices,
   ProviderModels,
+  SearchQuery,
   Session,
   SessionPage,
+  SessionsQuery,
   StandingGrant,
   TagCount,
-} from './answers.ts';
+  TagList,
+  Token,
+} from '@parlance/protocol/api';
+import { type ActivityEvent, activityEvents } from './activity.ts';
+import { type Administration, administration } from './administration.ts';
 import { type ApiKeys, apiKeys } from './api-keys.ts';
 import { type Clock, systemClock } from './clock.ts';
-import type { DialectList } from './dialects.ts';
 import { ParlanceError } from './error.ts';
 import { type Fetch, HttpClient } from './http-client.ts';
 import { newKey } from './key.ts';
@@ -43,21 +48,10 @@ export type ConnectOptions = {
   readonly backoff?: Backoff;
 };
 
-export type Page = CallOptions & {
-  readonly limit?: number;
-  readonly cursor?: string;
-  /** substring of the title */
-  readonly q?: string;
-  readonly status?: Session['status'];
-  readonly domain?: string;
-  /** default: archived sessions are left out */
-  readonly archived?: 'included' | 'only';
-  /** only pinned sessions */
-  readonly pinned?: 'only';
-  readonly tag?: string;
-  /** default: ephemeral sessions are left out */
-  readonly ephemeral?: 'included' | 'only';
-};
+export type Page = CallOptions & SessionsQuery;
+
+export type Login = { readonly token: string; readonly role: Role };
+export type Me = { readonly id: string; readonly role: Role; readonly permissions: readonly Permission[] };
 
 export type Parlance = {
   /** bearer token sent with requests; null for none */
@@ -79,7 +73,7 @@ export type Parlance = {
      * Searches the messages of the caller's sessions, latest first: words in any order, or "quoted words" in
      * this order.
      */
-    search(q: string, page?: CallOptions & { limit?: number; cursor?: string }): Promise<FoundPage>;
+    search(q: string, page?: CallOptions & Omit<SearchQuery, 'q'>): Promise<FoundPage>;
     /** The tags of the caller's sessions, in order. */
     tags(options?: CallOptions): Promise<readonly TagCount[]>;
   };
@@ -89,11 +83,7 @@ export type Parlance = {
     /** Approvals that the caller can answer, in all sessions. */
     list(options?: CallOptions): Promise<readonly Approval[]>;
     /** The first answer wins; a later one is refused with `no_approval`. */
-    answer(
-      id: ApprovalId,
-      answer: { readonly answer: ApprovalAnswer; readonly reason?: string; readonly hash?: string },
-      options?: CallOptions,
-    ): Promise<ApprovalReceipt>;
+    answer(id: ApprovalId, answer: AnswerApproval, options?: CallOptions): Promise<ApprovalReceipt>;
   };
   readonly grants: {
     /** Standing grants in all sessions of the caller; `session(…).revoke(…)` removes one. */
@@ -163,7 +153,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
 
   async function login(path: string, body: object, signal: AbortSignal | undefined): Promise<Login> {
     const answer = await http.fetchOnce({ method: 'POST', path, body, signal });
-    const { access_token: token, role } = (await answer.json()) as { access_token: string; role: Role };
+    const { access_token: token, role } = (await answer.json()) as Token;
     http.token = token;
     return { token, role };
   }
@@ -178,7 +168,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
     server: ({ signal } = {}) => http.json({ path: '/v1/server', signal }),
     async models({ signal } = {}) {
       const path = '/v1/server/models';
-      return (await http.json<{ providers: ProviderModels[] }>({ path, signal })).providers;
+      return (await http.json<ModelList>({ path, signal })).providers;
     },
     dialects: ({ signal } = {}) => http.json({ path: '/v1/dialects', signal }),
     session: (id = newKey()) => new SessionHandle(id as SessionId, stream),
@@ -188,7 +178,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
       search: (q, { signal, ...page } = {}) =>
         http.json({ path: '/v1/search', query: { q, ...page }, signal }),
       async tags({ signal } = {}) {
-        const { tags } = await http.json<{ tags: TagCount[] }>({ path: '/v1/tags', signal });
+        const { tags } = await http.json<TagList>({ path: '/v1/tags', signal });
         return tags;
       },
     },
@@ -202,7 +192,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
       list: ({ signal } = {}) => everyPage<'grants', StandingGrant>('/v1/grants', 'grants', signal),
     },
     async prices({ signal } = {}) {
-      const { prices } = await http.json<{ prices: Record<string, Price> }>({ path: '/v1/prices', signal });
+      const { prices } = await http.json<Prices>({ path: '/v1/prices', signal });
       return prices;
     },
     keys: apiKeys(http),

@@ -2,10 +2,16 @@
  * Position of a reader in a session across reconnections. Every durable event is yielded once and in order, and the
  * deltas of a block always join to its text: a part that was missed is yielded as one delta before the block's event.
  */
-import type { DurableEvent, EphemeralEvent, SessionId } from '@parlance/protocol';
+import type { DurableEvent, EphemeralEvent, SessionEvent, SessionId } from '@parlance/protocol';
+import type * as api from '@parlance/protocol/api';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
-import type { SessionStreamEvent, Snapshot } from './answers.ts';
 import { ParlanceError } from './error.ts';
+
+/** Sent when history has been replayed, after each (re)connection or catch-up. Later events are live. */
+export type Snapshot = api.Snapshot & { readonly type: 'snapshot' };
+/** The position does not exist (another or a restored database): the session is replayed from its beginning. */
+export type Reset = { readonly type: 'reset' };
+export type SessionStreamEvent = SessionEvent | Snapshot | Reset;
 
 type Delta = EphemeralEvent<'text.delta' | 'reasoning.delta'>;
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
 import { until } from '../../server/src/testing/until.ts';
-import type { SessionStreamEvent } from './answers.ts';
 import { type ConnectOptions, connect } from './connect.ts';
+import type { SessionStreamEvent } from './cursor.ts';
 import { type HeldModel, heldModel } from './testing/held-model.ts';
 import { manualClock } from './testing/manual-clock.ts';
 import { proxyTo, type TestProxy } from './testing/proxy.ts';

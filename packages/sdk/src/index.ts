@@ -12,14 +12,14 @@ export type {
   SessionEvent,
   Usage,
 } from '@parlance/protocol';
+export type * from '@parlance/protocol/api';
 export type { ActivityEvent, FramesEvent, TappedFrame } from './activity.ts';
-export type { Administration, SettingsChange, UserChange } from './administration.ts';
-export type * from './answers.ts';
-export type { ApiKeys, NewApiKey } from './api-keys.ts';
+export type { Administration } from './administration.ts';
+export type { ApiKeys } from './api-keys.ts';
 export type { Answer, ApprovalDecision, FollowOptions } from './ask.ts';
 export type { Clock } from './clock.ts';
-export { type ConnectOptions, connect, type Page, type Parlance } from './connect.ts';
-export type * from './dialects.ts';
+export { type ConnectOptions, connect, type Login, type Me, type Page, type Parlance } from './connect.ts';
+export type { Reset, SessionStreamEvent, Snapshot } from './cursor.ts';
 export { ParlanceError, type ParlanceErrorCode } from './error.ts';
 export type { EventsOptions } from './event-stream.ts';
 export type { Fetch } from './http-client.ts';

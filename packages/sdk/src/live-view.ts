@@ -2,8 +2,9 @@
  * A session view that updates itself. `view()` returns the same object until listeners are notified of a change
  * (React: `useSyncExternalStore(live.subscribe, live.view)`).
  */
-import type { SessionStreamEvent } from './answers.ts';
+
 import type { Clock } from './clock.ts';
+import type { SessionStreamEvent } from './cursor.ts';
 import type { ParlanceError } from './error.ts';
 import type { EventsOptions } from './event-stream.ts';
 import type { ConnectionState } from './reconnecting-stream.ts';

@@ -1,5 +1,11 @@
 /** Browser extensions: the caller's own, and pending requests. */
-import type { OwnPairing, Pairing, PairingList, PairingRequest } from './answers.ts';
+import type {
+  MadePairingRequest,
+  OwnPairing,
+  Pairing,
+  PairingList,
+  PairingRequest,
+} from '@parlance/protocol/api';
 import type { HttpClient } from './http-client.ts';
 import type { CallOptions } from './session.ts';
 
@@ -14,7 +20,7 @@ export type Pairings = {
   /** Closes the connections of the extension. Admins can revoke those of all users. */
   revoke(id: string, options?: CallOptions): Promise<void>;
   /** For an extension: requests a pairing. `token` is valid once a user has approved `code`. */
-  request(name: string, options?: CallOptions): Promise<{ code: string; token: string; expiresAt: string }>;
+  request(name: string, options?: CallOptions): Promise<MadePairingRequest>;
   /** For an extension: its own pairing, by its token. `not_found` if it was denied, revoked or has expired. */
   own(options?: CallOptions): Promise<OwnPairing>;
   /** For an extension: ends its own pairing. */

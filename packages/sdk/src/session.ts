@@ -8,16 +8,10 @@ import type {
   Part,
   SessionId,
 } from '@parlance/protocol';
+import type { EventPage, MadeShare, Receipt, SessionDetails, Share } from '@parlance/protocol/api';
 import { type FramesEvent, sessionFrames } from './activity.ts';
-import type {
-  DurableEventPage,
-  MadeShare,
-  Receipt,
-  SessionDetails,
-  SessionStreamEvent,
-  Share,
-} from './answers.ts';
 import { type Answer, answerTo, type FollowOptions } from './ask.ts';
+import type { SessionStreamEvent } from './cursor.ts';
 import { type EventsOptions, sessionEvents } from './event-stream.ts';
 import { newKey } from './key.ts';
 import { type LiveView, liveView } from './live-view.ts';
@@ -148,7 +142,7 @@ export class SessionHandle {
     after,
     limit,
     signal,
-  }: CallOptions & { after?: number; limit?: number } = {}): Promise<DurableEventPage> {
+  }: CallOptions & { after?: number; limit?: number } = {}): Promise<EventPage> {
     return this.context.http.json({ path: this.#path('/events'), query: { after, limit }, signal });
   }
 
@@ -158,7 +152,7 @@ export class SessionHandle {
     signal,
   }: CallOptions & { after?: number } = {}): AsyncGenerator<DurableEvent, void> {
     for (let from: number | null = after; from !== null; ) {
-      const page: DurableEventPage = await this.historyPage({ after: from, limit: 1_000, signal });
+      const page: EventPage = await this.historyPage({ after: from, limit: 1_000, signal });
       yield* page.events;
       from = page.next;
     }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { SessionEvent, SessionId } from '@parlance/protocol';
 import { readTranscript } from '../../server/src/testing/transcripts.ts';
-import type { Snapshot } from './answers.ts';
+import type { Snapshot } from './cursor.ts';
 import { type CallView, EMPTY, type Entry, fold, foldAll, type SessionView, type TurnView } from './view.ts';
 
 const viewOf = (name: string): SessionView => foldAll(EMPTY, readTranscript(name));

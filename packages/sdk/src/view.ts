@@ -3,8 +3,9 @@
  * are skipped, and unknown events of a newer server only advance `seq`. Once a turn is over, durable events alone fold to
  * the same view as durable and ephemeral events together.
  */
-import type { DurableEvent, DurableEventType, EphemeralEvent, Json, Part, Usage } from '@parlance/protocol';
-import type { SessionStreamEvent, Snapshot } from './answers.ts';
+import type { DurableEvent, DurableEventType, EphemeralEvent, Json, Usage } from '@parlance/protocol';
+import { titleOf } from '@parlance/protocol/title';
+import type { SessionStreamEvent, Snapshot } from './cursor.ts';
 import * as calls from './view/call.ts';
 
 import {
@@ -312,33 +313,6 @@ function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): Inpu
     seqs: [seq],
   };
 }
-
-/** Default title, like the server's: the beginning of the first input. */
-const titleOf = ([first]: readonly Part[]): string => (first?.type === 'text' ? titleFrom(first.text) : '');
-
-const TITLE_LENGTH = 80;
-/** Longer texts are not searched for marks. */
-const MAX_READ = 2_000;
-
-/** As one line, without the marks of Markdown. */
-function titleFrom(text: string): string {
-  const line = withoutMarks(text.slice(0, MAX_READ)) || oneLine(text);
-  return (line.length <= TITLE_LENGTH ? line : `${line.slice(0, TITLE_LENGTH - 1)}…`).toWellFormed();
-}
-
-const oneLine = (text: string): string => text.replace(/\s+/g, ' ').trim();
-
-/** Marks inside of words stay, such as those of `__init__` and `2*3*4`. */
-const withoutMarks = (text: string): string =>
-  oneLine(
-    text
-      .replace(/^[ \t]*(?:`{3,}|~{3,}).*$/gm, '')
-      .replace(/^[ \t]*(?:#{1,6}|>|[-*+])[ \t]+/gm, '')
-      .replace(/!?\[([^[\]\n]{1,200})\]\([^()\s]{1,500}\)/g, '$1')
-      .replace(/`+([^`\n]+)`+/g, '$1')
-      .replace(/(\*\*\*|\*\*|~~)(?=[^\s*~])([^*~\n]+)\1/g, '$2')
-      .replace(/(?<![\w*])\*(?=[^\s*])([^*\n]+)\*(?![\w*])/g, '$1'),
-  );
 
 // The agent's plan: the input of its last successful `update_plan`.
 

@@ -13,6 +13,7 @@ export {
   type SessionRef,
   sessionKey,
 } from './core/ports/event-store.ts';
+export { sessionView } from './dialects/native/views.ts';
 export { type Contents, checkedContents, copyDatabase } from './stores/sqlite/backup.ts';
 export { DATABASE_FILE } from './stores/sqlite/connection.ts';
 export { storageError } from './stores/sqlite/errors.ts';

@@ -1,6 +1,6 @@
+import type { Session } from '@parlance/protocol/api';
 import { useEffect, useState } from 'react';
 import type { ActivityEvent } from '../activity.ts';
-import type { Session } from '../answers.ts';
 import type { Page, Parlance } from '../connect.ts';
 import { ParlanceError } from '../error.ts';
 import { useParlance } from './context.ts';

@@ -1,7 +1,7 @@
 /** Reads a session's events in tests; waits for events, never for time. */
 
 import { within } from '../../../server/src/testing/until.ts';
-import type { SessionStreamEvent } from '../answers.ts';
+import type { SessionStreamEvent } from '../cursor.ts';
 import type { EventsOptions } from '../event-stream.ts';
 import type { ConnectionState } from '../reconnecting-stream.ts';
 

@@ -1,9 +1,9 @@
 /** Public information about the server, from the configuration and the dialects. */
+import type { DialectList } from '@parlance/protocol/api';
 import { version } from '../../package.json' with { type: 'json' };
 import { type Config, ConfigError } from '../config/config.ts';
 import type { About } from '../dialects/shared/about.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
-import type { DialectList } from '../dialects/shared/dialect-list.ts';
 import { socketRoutes } from '../dialects/shared/listen.ts';
 import type { LiveConfig } from './setup/live-config.ts';
 import type { ServerState } from './state.ts';

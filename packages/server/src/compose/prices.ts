@@ -1,8 +1,9 @@
 /** Model prices, which admins set at run time. */
 import { Fault } from '@parlance/protocol';
+import { Price } from '@parlance/protocol/api';
 import { z } from 'zod';
 import type { SettingsStore } from '../core/ports/settings.ts';
-import { Price, type PriceTable } from '../dialects/shared/prices.ts';
+import type { PriceTable } from '../dialects/shared/prices.ts';
 
 const DOCUMENT = 'prices';
 const MAX_MODELS = 1_000;

@@ -1,4 +1,6 @@
 /** The public list of a server's dialects, built from their descriptions. */
+
+import type { DialectList, Dialect as DialectView } from '@parlance/protocol/api';
 import {
   type Endpoint,
   EXAMPLE_IDS,
@@ -6,7 +8,6 @@ import {
   type MessageExample,
   type RequestExample,
 } from '../dialects/shared/description.ts';
-import type { DialectList, DialectView } from '../dialects/shared/dialect-list.ts';
 import { httpRoutes, socketRoutes } from '../dialects/shared/listen.ts';
 import type { ServedDialect } from '../dialects/shared/routes.ts';
 import { type Described, descriptionsOf } from './descriptions.ts';

@@ -2,7 +2,6 @@
 export { requirePermission } from '@parlance/protocol';
 export { type Agent, AgentCatalog, type Domain } from '../domain/agent-catalog.ts';
 export { answerInText } from '../domain/approvals.ts';
-export { titleOf } from '../domain/evolve.ts';
 export { maySee } from '../domain/rights.ts';
 export { directCallId } from '../domain/turn-events.ts';
 export type { ClientAnswer, ClientProgress, ClientRequest, ToolClient } from '../ports/client-tools.ts';

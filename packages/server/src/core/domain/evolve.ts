@@ -2,10 +2,11 @@
 import {
   type CallId,
   type DurableEvent,
+  isActivity,
   type Part,
+  summaryChange,
   type TurnId,
   textOf,
-  titleFrom,
   turnTermsOf,
   type Usage,
 } from '@parlance/protocol';
@@ -19,12 +20,17 @@ const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
 
 /** The state after the event. */
 export function evolve(before: SessionState, event: DurableEvent): SessionState {
-  const state = { ...before, seq: event.seq, updatedAt: event.at };
+  const state: SessionState = {
+    ...before,
+    ...summaryChange(before, event),
+    seq: event.seq,
+    updatedAt: isActivity(event) ? event.at : before.updatedAt,
+  };
   switch (event.type) {
     case 'session.created': {
-      const { dialect, named, domain, agent, at, ephemeral, cwd } = event;
+      const { dialect, named, domain, at, ephemeral, cwd } = event;
       const optional = { ...(ephemeral && { ephemeral }), ...(cwd !== undefined && { cwd }) };
-      return { ...state, created: { dialect, named, domain, at, ...optional }, agent };
+      return { ...state, created: { dialect, named, domain, at, ...optional } };
     }
     case 'history.imported':
       return taken(state, event);
@@ -40,10 +46,6 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       const queued = { input, via, call, agent, ...(turn && { turn }) };
       return {
         ...state,
-        // An input without parts adds no message: the model continues from the existing context.
-        messageCount: state.messageCount + (event.parts.length > 0 || call ? 1 : 0),
-        archived: false,
-        title: state.title || titleOf(event.parts),
         firstInput: state.firstInput || beginning(event.parts),
         queue: state.queue.concat({ ...queued, terms: turnTermsOf(event) }),
         keys: withKey(state.keys, key, event.seq),
@@ -75,7 +77,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
     case 'turn.failed':
       return { ...finish(state, event.turn, false), failed: true };
     case 'agent.changed':
-      return inTurn({ ...state, agent: event.to }, (turn) => ({ ...turn, agent: event.to }));
+      return inTurn(state, (turn) => ({ ...turn, agent: event.to }));
     case 'step.ended':
       return inTurn(state, (turn) => ({
         ...turn,
@@ -92,7 +94,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
     }
     case 'approval.requested': {
       const { approval, ask, hash } = event;
-      return withCall({ ...state, messageCount: state.messageCount + 1 }, event.call, (call) => ({
+      return withCall(state, event.call, (call) => ({
         ...base(call),
         phase: 'waiting',
         approval,
@@ -103,10 +105,9 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       }));
     }
     case 'approval.answered': {
-      const counted = event.said === undefined ? state : { ...state, messageCount: state.messageCount + 1 };
       const granted = event.grant
-        ? { ...counted, grants: [...new Set([...state.grants, event.grant])] }
-        : counted;
+        ? { ...state, grants: [...new Set([...state.grants, event.grant])] }
+        : state;
       const allowed = withCall(inTurn(granted, withTerms(event)), event.call, (call) => ({
         ...base(call),
         phase: 'allowed',
@@ -124,24 +125,14 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         definition: event.definition,
       }));
     case 'call.deferred':
-      return withCall(
-        { ...state, messageCount: state.messageCount + (event.notice ? 2 : 1) },
-        event.call,
-        (call) => ({
-          ...base(call),
-          phase: 'deferred',
-        }),
-      );
-    case 'tool.ended': {
-      const message = event.final || event.said !== undefined ? 1 : 0;
-      const messageCount = state.messageCount + message + (event.notice ? 1 : 0);
-      return inTurn(inTurn({ ...state, messageCount }, withTerms(event)), (turn) => ({
+      return withCall(state, event.call, (call) => ({ ...base(call), phase: 'deferred' }));
+    case 'tool.ended':
+      return inTurn(inTurn(state, withTerms(event)), (turn) => ({
         ...turn,
         answered: turn.answered || event.final === true,
         gaveUp: event.final ? event.outcome !== 'ok' : turn.gaveUp,
         calls: turn.calls.filter((call) => call.call !== event.call),
       }));
-    }
     case 'context.compacted':
       return { ...state, readFrom: event.readFrom, cutAt: event.seq };
     case 'session.configured':
@@ -149,42 +140,32 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         ...state,
         model: event.model === undefined ? state.model : event.model,
         approvalMode: event.approval === undefined ? state.approvalMode : event.approval,
-        agent: event.agent ?? state.agent,
       };
     case 'session.renamed':
-      return { ...state, title: event.title, renamed: event.automatic !== true };
-    // These events do not reorder lists.
-    case 'session.archived':
-      return { ...state, archived: true, updatedAt: before.updatedAt };
-    case 'session.unarchived':
-      return { ...state, archived: false, updatedAt: before.updatedAt };
-    case 'session.pinned':
-      return { ...state, pinned: event.pinned, updatedAt: before.updatedAt };
-    case 'session.tagged':
-      return { ...state, tags: event.tags, updatedAt: before.updatedAt };
+      return { ...state, renamed: event.automatic !== true };
     case 'session.labelled':
       return { ...state, labels: { ...state.labels, ...event.labels } };
-    case 'text.ended':
-      return event.text === '' ? state : { ...state, messageCount: state.messageCount + 1 };
     case 'session.rewound':
     case 'turn.resumed':
     case 'step.restarted':
     case 'reasoning.ended':
     case 'approval.explained':
+    case 'text.ended':
+    // The rest of these is in the summary.
+    case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
       return state;
   }
 }
 
-/** Imported messages count like messages of this session. */
 function taken(state: SessionState, { items, seq }: DurableEvent<'history.imported'>): SessionState {
-  const count = items.filter(({ type }) => type === 'user' || type === 'text').length;
   const [first] = items;
-  if (first?.type !== 'user') return { ...state, messageCount: state.messageCount + count };
+  if (first?.type !== 'user') return state;
   const { parts, key } = first;
   return {
     ...state,
-    messageCount: state.messageCount + count,
-    title: state.title || titleOf(parts),
     firstInput: state.firstInput || beginning(parts),
     keys: withKey(state.keys, key, seq),
   };
@@ -220,6 +201,3 @@ const withCall = (state: SessionState, id: CallId, change: (call: OpenCall) => O
 
 /** Parts after the first are attachments. */
 const firstLine = (parts: readonly Part[]): string => textOf(parts.slice(0, 1));
-
-/** The title of a session that starts with this input. */
-export const titleOf = (parts: readonly Part[]): string => titleFrom(firstLine(parts));

@@ -13,6 +13,7 @@ import type {
   DirectCall,
   InputId,
   JsonObject,
+  SessionSummary,
   TurnId,
   TurnTerms,
   Usage,
@@ -73,7 +74,7 @@ export type QueuedInput = {
   readonly turn?: TurnId;
 };
 
-export type SessionState = {
+export type SessionState = SessionSummary & {
   readonly seq: number;
   readonly created: {
     readonly dialect: string;
@@ -84,8 +85,6 @@ export type SessionState = {
     /** working folder of its tools; the server's if absent */
     readonly cwd?: string;
   } | null;
-  readonly agent: AgentRef;
-  readonly title: string;
   /** whether a user chose the title */
   readonly renamed: boolean;
   /** beginning of the first input; empty if there is none */
@@ -94,13 +93,7 @@ export type SessionState = {
   readonly queue: readonly QueuedInput[];
   readonly turn: Turn | null;
   readonly failed: boolean;
-  readonly archived: boolean;
-  readonly pinned: boolean;
-  /** sorted */
-  readonly tags: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
-  /** inputs, texts, approvals, spoken answers, deferred calls, notices and final calls */
-  readonly messageCount: number;
   /** finished turns and whether they succeeded, latest last */
   readonly finished: readonly { readonly turn: TurnId; readonly ok: boolean }[];
   /** standing grants of this session */

@@ -1,6 +1,6 @@
 /** Out: converts the events of a session to notifications and requests. */
-import { type ConnectionId, isDurable, isTurnEvent, type SessionEvent } from '@parlance/protocol';
-import { type SessionSnapshot, titleOf } from '../../core/api/index.ts';
+import { type ConnectionId, isDurable, isTurnEvent, type SessionEvent, titleOf } from '@parlance/protocol';
+import type { SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { type Calls, finalAnswer, NO_CALLS, resultData, trackCalls } from '../shared/calls.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';

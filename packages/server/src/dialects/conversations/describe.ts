@@ -1,4 +1,5 @@
 import { Permission, Role } from '@parlance/protocol';
+import { Token } from '@parlance/protocol/api';
 import { z } from 'zod';
 import {
   type Answers,
@@ -9,7 +10,6 @@ import {
   type OutboundMessage,
   typed,
 } from '../shared/description.ts';
-import { Token } from '../shared/token-schema.ts';
 import type { Body } from './bodies.ts';
 import { ApproveTool, CancelStream, type KnownType, SendMessage, StartConversation } from './requests.ts';
 import {

@@ -1,9 +1,11 @@
 /** Public information about the server and its setup, for users of the API. */
 import type { Principal } from '@parlance/protocol';
+import type * as api from '@parlance/protocol/api';
 import type { Engine } from '../../core/api/index.ts';
 import type { About } from '../shared/about.ts';
+import type { Sent } from './requests.ts';
 
-export function aboutView(about: About, { catalog }: Engine, principal: Principal) {
+export function aboutView(about: About, { catalog }: Engine, principal: Principal): Sent<api.About> {
   const { domains, agents } = catalog.listed;
   const named = agents.flatMap(({ model }) => (model === undefined ? [] : [model]));
   return {
@@ -20,7 +22,8 @@ export function aboutView(about: About, { catalog }: Engine, principal: Principa
     sandbox: about.sandbox,
     doors: about.doors(),
     dialects: about.dialects,
-    ...about.additions(),
+    // The dialect of the channels adds what it has to say.
+    ...(about.additions() as Pick<api.About, 'channels'>),
     defaultDomain: catalog.defaultDomain,
     domains: domains.map(({ id, name, description, defaultAgent, agents }) => ({
       id,

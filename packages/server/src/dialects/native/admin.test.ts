@@ -193,13 +193,11 @@ test('MCP servers are listed with their tools and last error, without secrets', 
       trusted: false,
       state: 'ready',
       error: null,
-      trouble: null,
     });
     expect(well?.tools).toContain('mcp_well_say');
     expect(gone).toMatchObject({ name: 'gone', kind: 'address', tools: [] });
     expect(['away', 'starting']).toContain(String(gone?.state));
     expect(gone?.error).toEqual({ at: expect.any(String), message: expect.stringMatching(/./) });
-    expect(gone?.trouble).toEqual(gone?.error);
     expect(JSON.stringify(body)).not.toContain(secret);
   } finally {
     await server.stop();

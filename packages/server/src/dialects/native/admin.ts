@@ -1,5 +1,20 @@
 /** Administration: users, listeners, nodes, MCP servers and standing grants. */
 import { Fault, type Principal } from '@parlance/protocol';
+import {
+  type ListenerList,
+  type McpServer,
+  type McpServerList,
+  NewPassword,
+  NewUser,
+  type NodeList,
+  PageQuery,
+  type ServerNode,
+  type StandingGrants,
+  type Token,
+  type User,
+  UserChange,
+  type UserList,
+} from '@parlance/protocol/api';
 import type { Hono } from 'hono';
 import { requirePermission } from '../../core/api/index.ts';
 import type { Account, Accounts } from '../../http/accounts.ts';
@@ -7,8 +22,7 @@ import { principalOf, requireLogin } from '../../http/request-identity.ts';
 import type { McpServerView, NodeView } from '../shared/about.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import type { Context } from './context.ts';
-import { body, checked } from './requests.ts';
-import { NewPassword, NewUser, PageQuery, UserChange } from './schemas.ts';
+import { body, checked, type Sent } from './requests.ts';
 import { isLocal } from './setup.ts';
 
 export function adminRoutes(api: Hono, ctx: Context): void {
@@ -23,7 +37,7 @@ export function adminRoutes(api: Hono, ctx: Context): void {
 
   api.get('/v1/admin/users', async (c) => {
     const users = await (await accounts(c.req.raw)).list();
-    return c.json({ users: users.map(userView) });
+    return c.json({ users: users.map(userView) } satisfies UserList);
   });
 
   api.post('/v1/admin/users', async (c) => {
@@ -55,24 +69,30 @@ export function adminRoutes(api: Hono, ctx: Context): void {
     const { old, new: password } = checked(NewPassword, await body(ctx, c.req.raw));
     const address = ctx.addressOf(c.req.raw);
     const login = await ctx.administration.accounts.changePassword(id, { old, password }, address);
-    return c.json({ access_token: login.token, token_type: 'bearer', role: login.principal.role });
+    return c.json({
+      access_token: login.token,
+      token_type: 'bearer',
+      role: login.principal.role,
+    } satisfies Token);
   });
 
   api.get('/v1/admin/nodes', async (c) => {
     requireAdmin(await principalOf(authenticator, c.req.raw), 'see the nodes');
-    return c.json({ nodes: (await ctx.administration.nodes()).map(nodeView) });
+    return c.json({ nodes: (await ctx.administration.nodes()).map(nodeView) } satisfies Sent<NodeList>);
   });
 
   api.get('/v1/admin/doors', async (c) => {
     requirePermission(await principalOf(authenticator, c.req.raw), 'metrics:read');
-    return c.json({ doors: ctx.administration.doors() });
+    return c.json({ doors: ctx.administration.doors() } satisfies Sent<ListenerList>);
   });
 
   api.get('/v1/admin/mcp', async (c) => {
     const principal = await principalOf(authenticator, c.req.raw);
     requirePermission(principal, 'metrics:read');
     const servers = ctx.administration.mcpServers();
-    return c.json({ servers: servers.map((server) => mcpView(server, principal)) });
+    return c.json({
+      servers: servers.map((server) => mcpView(server, principal)),
+    } satisfies Sent<McpServerList>);
   });
 
   api.get('/v1/grants', async (c) => {
@@ -82,7 +102,7 @@ export function adminRoutes(api: Hono, ctx: Context): void {
     const grants = standing.flatMap(({ record: { ref, title }, grants }) =>
       grants.map((grant) => ({ session: ref.id, owner: ref.owner, title, grant })),
     );
-    return c.json({ grants, next });
+    return c.json({ grants, next } satisfies Sent<StandingGrants>);
   });
 }
 
@@ -90,25 +110,23 @@ function requireAdmin({ role }: Principal, what: string): void {
   if (role !== 'admin') throw new Fault('forbidden', `Only an admin may ${what}.`);
 }
 
-const userView = ({ createdAt, ...account }: Account) => ({
+const userView = ({ createdAt, ...account }: Account): User => ({
   ...account,
   createdAt: new Date(createdAt).toISOString(),
 });
 
-const nodeView = ({ release, startedAt, leaseAge, ...node }: NodeView) => ({
+const nodeView = ({ release, startedAt, leaseAge, ...node }: NodeView): Sent<ServerNode> => ({
   ...node,
   version: release,
   startedAt: new Date(startedAt).toISOString(),
   leaseAgeMs: leaseAge,
 });
 
-function mcpView({ error, output, ...server }: McpServerView, principal: Principal) {
+function mcpView({ error, output, ...server }: McpServerView, principal: Principal): Sent<McpServer> {
   const lastError = error && { ...error, at: new Date(error.at).toISOString() };
   return {
     ...server,
     output: principal.role === 'admin' || isLocal(principal) ? output : [],
     error: lastError,
-    // The former name.
-    trouble: lastError,
   };
 }

@@ -1,12 +1,12 @@
 /** API keys: users manage their own, admins manage all. */
 import { Fault, type Principal } from '@parlance/protocol';
+import { type ApiKey, type ApiKeyList, type MadeApiKey, NewApiKey } from '@parlance/protocol/api';
 import type { Hono } from 'hono';
 import type { ApiKeyView } from '../../http/api-keys.ts';
 import { API_KEY_PREFIX, isApiKey, principalOf, tokenOf } from '../../http/request-identity.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import type { Context } from './context.ts';
-import { body, checked } from './requests.ts';
-import { NewApiKey } from './schemas.ts';
+import { body, checked, type Sent } from './requests.ts';
 
 export function apiKeyRoutes(api: Hono, ctx: Context): void {
   const apiKeys = () => ctx.administration.apiKeys;
@@ -24,7 +24,7 @@ export function apiKeyRoutes(api: Hono, ctx: Context): void {
 
   api.get('/v1/keys', async (c) => {
     const { id } = await caller(c.req.raw);
-    return c.json({ keys: (await apiKeys().list(id)).map(keyView) });
+    return c.json({ keys: (await apiKeys().list(id)).map(keyView) } satisfies Sent<ApiKeyList>);
   });
 
   api.post('/v1/keys', async (c) => {
@@ -33,7 +33,7 @@ export function apiKeyRoutes(api: Hono, ctx: Context): void {
     const until = expiresAt === undefined ? undefined : Date.parse(expiresAt);
     const { key, ...view } = await apiKeys().add(id, { ...wanted, expiresAt: until });
     c.header('cache-control', 'no-store');
-    return c.json({ ...keyView(view), key }, 201);
+    return c.json({ ...keyView(view), key } satisfies Sent<MadeApiKey>, 201);
   });
 
   /** A key may revoke itself: this is how a client with a stored key signs out. */
@@ -48,15 +48,15 @@ export function apiKeyRoutes(api: Hono, ctx: Context): void {
   api.get('/v1/admin/keys', async (c) => {
     const { role } = await caller(c.req.raw);
     if (role !== 'admin') throw new Fault('forbidden', 'Only an admin may see the API keys of others.');
-    return c.json({ keys: (await apiKeys().list()).map(keyView) });
+    return c.json({ keys: (await apiKeys().list()).map(keyView) } satisfies Sent<ApiKeyList>);
   });
 }
 
 const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
-const keyView = ({ createdAt, expiresAt, lastUsedAt, ...key }: ApiKeyView) => ({
+const keyView = ({ createdAt, expiresAt, lastUsedAt, ...key }: ApiKeyView): Sent<ApiKey> => ({
   ...key,
-  createdAt: time(createdAt),
+  createdAt: new Date(createdAt).toISOString(),
   expiresAt: time(expiresAt),
   lastUsedAt: time(lastUsedAt),
 });

@@ -1,64 +1,44 @@
-import { Command } from '@parlance/protocol';
+import {
+  AgentRef,
+  Ask,
+  Command,
+  ContextUse,
+  DirectCall,
+  FaultData,
+  HistoryItem,
+  Part,
+  Usage,
+} from '@parlance/protocol';
+import * as api from '@parlance/protocol/api';
 import { z } from 'zod';
 import {
+  type Answers,
   type Description,
   type Endpoint,
   type ExampleIds,
   named,
   type RequestExample,
 } from '../shared/description.ts';
-import { DialectList } from '../shared/dialect-list.ts';
-import { Token } from '../shared/token-schema.ts';
-import { nativeErrors as errors } from './described-errors.ts';
-import { FoundMessages, MadeShare, ShareList, TagList } from './library-schemas.ts';
-import { pricesDescribed } from './prices.ts';
-import {
-  About,
-  AgentSetup,
-  ApiKeyList,
-  ApprovalList,
-  ApprovalReceipt,
-  CommandReceipt,
-  DoorList,
-  EventPage,
-  GrantList,
-  GrantRevoked,
-  MadeApiKey,
-  MadePairingRequest,
-  McpServerList,
-  ModelList,
-  ModelListing,
-  NodeList,
-  OwnPairing,
-  Pairing,
-  PairingList,
-  PairingRequest,
-  RefusedOriginList,
-  SessionList,
-  SessionView,
-  Settings,
-  StandingGrants,
-  User,
-  UserList,
-} from './response-schemas.ts';
-import {
-  Answer,
-  CommandHeaders,
-  EventsQuery,
-  ExportQuery,
-  NewApiKey,
-  NewPairing,
-  NewPassword,
-  NewUser,
-  PageQuery,
-  PairingAnswer,
-  PairingCode,
-  SearchQuery,
-  SessionsQuery,
-  SetupChange,
-  UserChange,
-  VendorQuestion,
-} from './schemas.ts';
+
+// Names of the schemas in the documents.
+
+const FIELDS = { Ask, AgentRef, Fault: FaultData, Part, Usage, ContextUse, DirectCall, HistoryItem };
+// Parameters are described one by one, and streams as text.
+for (const [name, schema] of Object.entries({ ...FIELDS, ...api }))
+  if (!/^Snapshot$|(?:Query|Headers)$/.test(name)) named(name, schema);
+
+const ERRORS = {
+  400: 'Invalid request; the message names the field',
+  401: 'Missing or invalid token',
+  403: 'The role lacks the permission',
+  404: 'Not found, or it belongs to another user',
+  409: 'Not possible in the current state',
+  429: 'Rate limited; Retry-After is in seconds',
+  502: 'The model API is unreachable',
+} as const;
+
+const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
+  Object.fromEntries(codes.map((code) => [code, { description: ERRORS[code], schema: api.NativeError }]));
 
 // Links to a session for people without an account.
 
@@ -70,7 +50,7 @@ const shares: readonly Endpoint[] = [
     security: 'caller',
     examples: ({ session }) => [{ params: { id: session } }],
     answers: {
-      200: { description: 'In order of creation', schema: ShareList },
+      200: { description: 'In order of creation', schema: api.ShareList },
       ...errors(401, 403, 404),
     },
   },
@@ -81,7 +61,7 @@ const shares: readonly Endpoint[] = [
     security: 'caller',
     examples: ({ session }) => [{ params: { id: session } }],
     answers: {
-      201: { description: '`path` is the link; it is not shown again', schema: MadeShare },
+      201: { description: '`path` is the link; it is not shown again', schema: api.MadeShare },
       ...errors(400, 401, 403, 404),
     },
   },
@@ -119,7 +99,7 @@ const setup: readonly Endpoint[] = [
     summary:
       'The settings that can be changed while the server runs, without secrets; for admins, in part for the local user in open mode',
     security: 'token',
-    answers: { 200: { description: 'The settings', schema: Settings }, ...errors(401, 403) },
+    answers: { 200: { description: 'The settings', schema: api.Settings }, ...errors(401, 403) },
   },
   {
     method: 'patch',
@@ -128,9 +108,9 @@ const setup: readonly Endpoint[] = [
       'Changes stored settings and applies them at once, on every node. Flags, environment and config file take precedence',
     security: 'token',
     examples: () => [{ body: { version: 0, values: { allowedOrigins: ['https://chat.example.com'] } } }],
-    body: named('SettingsChange', SetupChange),
+    body: api.SettingsChange,
     answers: {
-      200: { description: 'Stored and in use', schema: Settings },
+      200: { description: 'Stored and in use', schema: api.Settings },
       ...errors(400, 401, 403, 409),
     },
   },
@@ -140,15 +120,15 @@ const setup: readonly Endpoint[] = [
     summary: 'Lists the models of a model API, to test a key and a base URL before storing them',
     security: 'token',
     examples: () => [{ body: { provider: 'google', address: 'http://127.0.0.1:9' } }],
-    body: named('ModelQuestion', VendorQuestion),
-    answers: { 200: { description: 'The models', schema: ModelListing }, ...errors(400, 401, 403, 502) },
+    body: api.ModelQuestion,
+    answers: { 200: { description: 'The models', schema: api.ModelListing }, ...errors(400, 401, 403, 502) },
   },
   {
     method: 'get',
     path: '/v1/admin/agents',
     summary: 'Agents with their instructions, and the tools that an agent can have',
     security: 'token',
-    answers: { 200: { description: 'The agents and tools', schema: AgentSetup }, ...errors(401, 403) },
+    answers: { 200: { description: 'The agents and tools', schema: api.AgentSetup }, ...errors(401, 403) },
   },
   {
     method: 'post',
@@ -164,14 +144,14 @@ const setup: readonly Endpoint[] = [
     summary: 'Browser origins that were refused recently, latest first; for admins',
     security: 'token',
     changing: true,
-    answers: { 200: { description: 'The origins', schema: RefusedOriginList }, ...errors(401, 403) },
+    answers: { 200: { description: 'The origins', schema: api.RefusedOriginList }, ...errors(401, 403) },
   },
   {
     method: 'get',
     path: '/v1/server/models',
     summary: 'The models of all providers that have a key or an address, the one in use first',
     security: 'caller',
-    answers: { 200: { description: 'The models', schema: ModelList }, ...errors(401, 403) },
+    answers: { 200: { description: 'The models', schema: api.ModelList }, ...errors(401, 403) },
   },
 ];
 
@@ -184,11 +164,11 @@ const pairings: readonly Endpoint[] = [
     summary: 'Requests the pairing of a browser extension. The request must have the origin of an extension',
     security: 'nobody',
     examples: () => [{ body: { name: 'Parlance on my laptop' } }],
-    body: named('NewPairing', NewPairing),
+    body: api.NewPairing,
     answers: {
       201: {
         description: 'The code that a user approves, and the token that becomes valid then',
-        schema: MadePairingRequest,
+        schema: api.MadePairingRequest,
       },
       ...errors(400, 403, 429),
     },
@@ -199,7 +179,7 @@ const pairings: readonly Endpoint[] = [
     summary: 'The state of the pairing that the token belongs to, including before it is approved',
     security: 'token',
     answers: {
-      200: { description: 'Waiting or approved', schema: OwnPairing },
+      200: { description: 'Waiting or approved', schema: api.OwnPairing },
       ...errors(401, 404, 429),
     },
   },
@@ -216,7 +196,7 @@ const pairings: readonly Endpoint[] = [
     summary: 'The caller’s paired extensions; in open mode also those waiting for approval',
     security: 'caller',
     answers: {
-      200: { description: 'In order of approval', schema: PairingList },
+      200: { description: 'In order of approval', schema: api.PairingList },
       ...errors(401, 403, 429),
     },
   },
@@ -226,8 +206,11 @@ const pairings: readonly Endpoint[] = [
     summary: 'The pairing request with this code',
     security: 'caller',
     examples: ({ code }) => [{ body: { code } }],
-    body: named('PairingCode', PairingCode),
-    answers: { 200: { description: 'It waits', schema: PairingRequest }, ...errors(400, 401, 403, 404, 429) },
+    body: api.PairingCode,
+    answers: {
+      200: { description: 'It waits', schema: api.PairingRequest },
+      ...errors(400, 401, 403, 404, 429),
+    },
   },
   {
     method: 'post',
@@ -236,9 +219,9 @@ const pairings: readonly Endpoint[] = [
       'Approves or denies the pairing request with this code. An approved extension acts as the caller',
     security: 'caller',
     examples: ({ code }) => [{ body: { code, allow: true } }],
-    body: named('PairingAnswer', PairingAnswer),
+    body: api.PairingAnswer,
     answers: {
-      200: { description: 'Paired', schema: Pairing },
+      200: { description: 'Paired', schema: api.Pairing },
       204: { description: 'Denied' },
       ...errors(400, 401, 403, 404, 429),
     },
@@ -263,7 +246,7 @@ const keys: readonly Endpoint[] = [
     summary: 'The caller’s API keys',
     security: 'token',
     answers: {
-      200: { description: 'In order of creation', schema: ApiKeyList },
+      200: { description: 'In order of creation', schema: api.ApiKeyList },
       ...errors(401, 403),
     },
   },
@@ -276,9 +259,9 @@ const keys: readonly Endpoint[] = [
       { body: { name: 'laptop', role: 'user', dialects: ['native'] } },
       { body: { name: 'everything', role: 'admin' }, probe: true },
     ],
-    body: named('NewApiKey', NewApiKey),
+    body: api.NewApiKey,
     answers: {
-      201: { description: '`key` is the secret; it is not shown again', schema: MadeApiKey },
+      201: { description: '`key` is the secret; it is not shown again', schema: api.MadeApiKey },
       ...errors(400, 401, 403),
     },
   },
@@ -296,7 +279,7 @@ const keys: readonly Endpoint[] = [
     summary: 'The API keys of all users; for admins',
     security: 'token',
     answers: {
-      200: { description: 'In order of creation', schema: ApiKeyList },
+      200: { description: 'In order of creation', schema: api.ApiKeyList },
       ...errors(401, 403),
     },
   },
@@ -310,7 +293,7 @@ const admin: readonly Endpoint[] = [
     path: '/v1/admin/users',
     summary: 'Lists the users; for admins',
     security: 'token',
-    answers: { 200: { description: 'The users, by name', schema: UserList }, ...errors(401, 403) },
+    answers: { 200: { description: 'The users, by name', schema: api.UserList }, ...errors(401, 403) },
   },
   {
     method: 'post',
@@ -318,8 +301,8 @@ const admin: readonly Endpoint[] = [
     summary: 'Adds a user; for admins',
     security: 'token',
     examples: ({ owner }) => [{ body: { name: owner, password: 'a password', role: 'admin' } }],
-    body: named('NewUser', NewUser),
-    answers: { 201: { description: 'The user', schema: User }, ...errors(400, 401, 403) },
+    body: api.NewUser,
+    answers: { 201: { description: 'The user', schema: api.User }, ...errors(400, 401, 403) },
   },
   {
     method: 'patch',
@@ -331,8 +314,8 @@ const admin: readonly Endpoint[] = [
       { params: { name }, body: { password: 'a password' } },
       { params: { name }, body: { role: 'user' } },
     ],
-    body: named('UserChange', UserChange),
-    answers: { 200: { description: 'The user', schema: User }, ...errors(400, 401, 403, 404) },
+    body: api.UserChange,
+    answers: { 200: { description: 'The user', schema: api.User }, ...errors(400, 401, 403, 404) },
   },
   {
     method: 'delete',
@@ -356,9 +339,9 @@ const admin: readonly Endpoint[] = [
     summary: 'Changes the password of the caller and revokes earlier tokens',
     security: 'token',
     examples: ({ owner }) => [{ body: { old: `${owner}-password`, new: 'a password' } }],
-    body: named('NewPassword', NewPassword),
+    body: api.NewPassword,
     answers: {
-      200: { description: 'Changed; a new token', schema: Token },
+      200: { description: 'Changed; a new token', schema: api.Token },
       ...errors(400, 401, 403, 429),
     },
   },
@@ -369,7 +352,7 @@ const admin: readonly Endpoint[] = [
     security: 'token',
     changing: true,
     answers: {
-      200: { description: 'In the order of their start; one without DATABASE_URL', schema: NodeList },
+      200: { description: 'In the order of their start; one without DATABASE_URL', schema: api.NodeList },
       ...errors(401, 403),
     },
   },
@@ -380,7 +363,7 @@ const admin: readonly Endpoint[] = [
     security: 'caller',
     changing: true,
     answers: {
-      200: { description: 'The listeners, the default one first', schema: DoorList },
+      200: { description: 'The listeners, the default one first', schema: api.ListenerList },
       ...errors(401, 403),
     },
   },
@@ -389,7 +372,7 @@ const admin: readonly Endpoint[] = [
     path: '/v1/admin/mcp',
     summary: 'The configured MCP servers and their state',
     security: 'caller',
-    answers: { 200: { description: 'The servers', schema: McpServerList }, ...errors(401, 403) },
+    answers: { 200: { description: 'The servers', schema: api.McpServerList }, ...errors(401, 403) },
   },
   {
     method: 'get',
@@ -397,11 +380,30 @@ const admin: readonly Endpoint[] = [
     summary: 'The standing grants in all sessions of the caller',
     security: 'caller',
     examples: ({ owner }) => [{}, { query: { owner, limit: '500' } }],
-    query: PageQuery,
+    query: api.PageQuery,
     answers: {
-      200: { description: 'The grants of one page of sessions', schema: StandingGrants },
+      200: { description: 'The grants of one page of sessions', schema: api.StandingGrants },
       ...errors(400, 401, 403),
     },
+  },
+];
+
+const prices: readonly Endpoint[] = [
+  {
+    method: 'get',
+    path: '/v1/prices',
+    summary: 'Prices of models in US dollars per million tokens, as an admin has set them',
+    security: 'caller',
+    answers: { 200: { description: 'By the name of the model', schema: api.Prices }, ...errors(401) },
+  },
+  {
+    method: 'post',
+    path: '/v1/admin/prices',
+    summary: 'Sets or removes the price of a model; for admins',
+    security: 'token',
+    examples: () => [{ body: { model: 'gpt-5', price: { input: 1.25, output: 10, cached: 0.125 } } }],
+    body: api.NewPrice,
+    answers: { 200: { description: 'All prices', schema: api.Prices }, ...errors(400, 401, 403) },
   },
 ];
 
@@ -441,8 +443,8 @@ export const description: Description = {
       summary: 'Lists sessions by last change, latest first',
       security: 'caller',
       examples: ({ owner }) => [{}, { query: { owner, limit: '500' } }],
-      query: SessionsQuery,
-      answers: { 200: { description: 'One page', schema: SessionList }, ...errors(400, 401, 403) },
+      query: api.SessionsQuery,
+      answers: { 200: { description: 'One page', schema: api.SessionPage }, ...errors(400, 401, 403) },
     },
     {
       method: 'get',
@@ -450,15 +452,15 @@ export const description: Description = {
       summary: 'Searches the messages of the caller’s sessions, latest first',
       security: 'caller',
       examples: () => [{ query: { q: 'count' } }],
-      query: SearchQuery,
-      answers: { 200: { description: 'One page', schema: FoundMessages }, ...errors(400, 401, 403) },
+      query: api.SearchQuery,
+      answers: { 200: { description: 'One page', schema: api.FoundPage }, ...errors(400, 401, 403) },
     },
     {
       method: 'get',
       path: '/v1/tags',
       summary: 'The tags of the caller’s sessions, and how many have them',
       security: 'caller',
-      answers: { 200: { description: 'The tags', schema: TagList }, ...errors(401, 403) },
+      answers: { 200: { description: 'The tags', schema: api.TagList }, ...errors(401, 403) },
     },
     {
       method: 'get',
@@ -466,7 +468,7 @@ export const description: Description = {
       summary: 'A session and its current state',
       security: 'caller',
       examples: ({ session }) => [{ params: { id: session } }],
-      answers: { 200: { description: 'The session', schema: SessionView }, ...errors(401, 403, 404) },
+      answers: { 200: { description: 'The session', schema: api.SessionDetails }, ...errors(401, 403, 404) },
     },
     {
       method: 'delete',
@@ -496,14 +498,14 @@ export const description: Description = {
       path: '/v1/server',
       summary: 'The server, its models and agents, and the caller',
       security: 'caller',
-      answers: { 200: { description: 'About the server', schema: About }, ...errors(401) },
+      answers: { 200: { description: 'About the server', schema: api.About }, ...errors(401) },
     },
     {
       method: 'get',
       path: '/v1/dialects',
       summary: 'The served dialects: addresses, messages with examples, and first steps',
       security: 'caller',
-      answers: { 200: { description: 'The served dialects', schema: DialectList }, ...errors(401) },
+      answers: { 200: { description: 'The served dialects', schema: api.DialectList }, ...errors(401) },
     },
     {
       method: 'get',
@@ -527,7 +529,7 @@ export const description: Description = {
       summary: 'A session as a file: JSON lines, readable by parlance import, or a document',
       security: 'caller',
       examples: ({ session }) => [{ params: { id: session } }],
-      query: ExportQuery,
+      query: api.ExportQuery,
       answers: {
         200: {
           description:
@@ -546,13 +548,13 @@ export const description: Description = {
       examples: ({ session }) => [
         { title: 'Follow the events', first: true, stream: true, params: { id: session } },
       ],
-      query: EventsQuery,
+      query: api.EventsQuery,
       headers: z.object({
         'last-event-id': z.string().optional().describe('overrides `after`'),
       }),
       answers: {
         200: [
-          { description: 'A page of events, or a stream of server-sent events', schema: EventPage },
+          { description: 'A page of events, or a stream of server-sent events', schema: api.EventPage },
           {
             description: '',
             type: 'text/event-stream',
@@ -572,10 +574,10 @@ export const description: Description = {
       summary: 'Sends a command to a session; `session.create` and `input.submit` create a missing session',
       security: 'caller',
       examples: (ids) => commandExamples(ids),
-      headers: CommandHeaders,
+      headers: api.CommandHeaders,
       body: named('Command', Command),
       answers: {
-        200: { description: 'Executed and durable', schema: CommandReceipt },
+        200: { description: 'Executed and durable', schema: api.Receipt },
         ...errors(400, 401, 403, 404, 409),
       },
     },
@@ -585,7 +587,7 @@ export const description: Description = {
       summary: 'The standing grants of a session',
       security: 'caller',
       examples: ({ session }) => [{ params: { id: session } }],
-      answers: { 200: { description: 'The grants', schema: GrantList }, ...errors(401, 403, 404) },
+      answers: { 200: { description: 'The grants', schema: api.GrantList }, ...errors(401, 403, 404) },
     },
     {
       method: 'delete',
@@ -593,7 +595,7 @@ export const description: Description = {
       summary: 'Revokes a standing grant',
       security: 'caller',
       examples: ({ session, grant }) => [{ params: { id: session, grant } }],
-      answers: { 200: { description: 'Revoked', schema: GrantRevoked }, ...errors(401, 403, 404) },
+      answers: { 200: { description: 'Revoked', schema: api.GrantRevoked }, ...errors(401, 403, 404) },
     },
     {
       method: 'get',
@@ -601,8 +603,8 @@ export const description: Description = {
       summary: 'Lists pending approvals that the caller may answer, by last change of their session',
       security: 'caller',
       examples: ({ owner, session }) => [{}, { query: { owner, session } }],
-      query: PageQuery,
-      answers: { 200: { description: 'One page', schema: ApprovalList }, ...errors(400, 401, 403) },
+      query: api.PageQuery,
+      answers: { 200: { description: 'One page', schema: api.ApprovalList }, ...errors(400, 401, 403) },
     },
     {
       method: 'post',
@@ -614,14 +616,14 @@ export const description: Description = {
         { params: { id: approval }, body: { answer: 'always', hash } },
         { params: { id: approval }, body: { answer: 'deny', reason: 'Not this file.' } },
       ],
-      body: named('ApprovalAnswer', Answer),
+      body: api.AnswerApproval,
       answers: {
-        200: { description: 'Answered', schema: ApprovalReceipt },
+        200: { description: 'Answered', schema: api.ApprovalReceipt },
         ...errors(400, 401, 403, 404, 409),
       },
     },
     ...shares,
-    ...pricesDescribed,
+    ...prices,
     ...keys,
     ...pairings,
     ...admin,

@@ -50,7 +50,7 @@ describe('an imported conversation', () => {
     });
     const listed = await ask('/v1/sessions?q=2%20%2B%202');
     expect(listed.body).toMatchObject({
-      sessions: [{ id: 'taken', title: 'What is 2 + 2?', messageCount: 4, said: 4 }],
+      sessions: [{ id: 'taken', title: 'What is 2 + 2?', messageCount: 4 }],
     });
   });
 

@@ -1,5 +1,15 @@
 /** Pairing of browser extensions: the extension requests it, a logged-in user approves it. */
 import { Fault, type Principal } from '@parlance/protocol';
+import {
+  type MadePairingRequest,
+  NewPairing,
+  type OwnPairing,
+  type Pairing,
+  PairingAnswer,
+  PairingCode,
+  type PairingList,
+  type PairingRequest,
+} from '@parlance/protocol/api';
 import type { Hono } from 'hono';
 import {
   OWN_PAIRING_PATH,
@@ -12,7 +22,6 @@ import { parseBody } from '../shared/json-body.ts';
 import { requestLimit } from '../shared/request-limit.ts';
 import type { Context } from './context.ts';
 import { body, checked } from './requests.ts';
-import { NewPairing, PairingAnswer, PairingCode } from './schemas.ts';
 
 export function pairingRoutes(api: Hono, ctx: Context): void {
   const pairings = () => ctx.administration.pairings;
@@ -41,13 +50,15 @@ export function pairingRoutes(api: Hono, ctx: Context): void {
     const origin = c.req.header('origin') ?? null;
     const made = await pairings().request({ origin, name }, ctx.addressOf(c.req.raw));
     c.header('cache-control', 'no-store');
-    return c.json({ ...made, expiresAt: time(made.expiresAt) }, 201);
+    return c.json({ ...made, expiresAt: time(made.expiresAt) } satisfies MadePairingRequest, 201);
   });
 
   api.get(OWN_PAIRING_PATH, async (c) => {
     const state = await pairings().own(own(c.req.raw));
     c.header('cache-control', 'no-store');
-    return c.json(state.status === 'waiting' ? { ...state, expiresAt: time(state.expiresAt) } : state);
+    const answer: OwnPairing =
+      state.status === 'waiting' ? { ...state, expiresAt: time(state.expiresAt) } : state;
+    return c.json(answer);
   });
 
   api.delete(OWN_PAIRING_PATH, async (c) => {
@@ -61,7 +72,10 @@ export function pairingRoutes(api: Hono, ctx: Context): void {
     // stranger's request.
     const waiting = ctx.authenticator.open ? await pairings().waiting() : [];
     const pairs = await pairings().list(caller);
-    return c.json({ pairings: pairs.map(pairingView), waiting: waiting.map(requestView) });
+    return c.json({
+      pairings: pairs.map(pairingView),
+      waiting: waiting.map(requestView),
+    } satisfies PairingList);
   });
 
   api.post('/v1/pairings/find', async (c) => {
@@ -88,13 +102,13 @@ export function pairingRoutes(api: Hono, ctx: Context): void {
 
 const time = (at: number): string => new Date(at).toISOString();
 
-const requestView = ({ createdAt, expiresAt, ...request }: PairingRequestView) => ({
+const requestView = ({ createdAt, expiresAt, ...request }: PairingRequestView): PairingRequest => ({
   ...request,
   createdAt: time(createdAt),
   expiresAt: time(expiresAt),
 });
 
-const pairingView = ({ allowedAt, expiresAt, lastUsedAt, ...pairing }: PairingView) => ({
+const pairingView = ({ allowedAt, expiresAt, lastUsedAt, ...pairing }: PairingView): Pairing => ({
   ...pairing,
   expiresAt: expiresAt === null ? null : time(expiresAt),
   allowedAt: time(allowedAt),

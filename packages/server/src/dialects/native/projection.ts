@@ -1,17 +1,13 @@
 /** Out: the events of a session as they are, encoded as server-sent events. */
 import { type EphemeralEvent, isDurable, type SessionEvent } from '@parlance/protocol';
+import type * as api from '@parlance/protocol/api';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import type { Projection, StepResult } from '../shared/projection.ts';
+import type { Sent } from './requests.ts';
 
 /** The state of the session when a reader starts to receive live events. */
-type Snapshot = {
-  readonly snapshot: Pick<SessionSnapshot, 'seq' | 'turn' | 'open' | 'approval'> & {
-    /** absent if there are none */
-    readonly deferred?: SessionSnapshot['deferred'];
-    readonly arguments?: SessionSnapshot['openArguments'];
-  };
-};
+type Snapshot = { readonly snapshot: Sent<api.Snapshot> };
 type Body = SessionEvent | Snapshot;
 type Delta = EphemeralEvent<'text.delta' | 'reasoning.delta' | 'call.arguments.delta'>;
 

@@ -1,10 +1,16 @@
-/** Parses and validates requests. */
-import { Fault, type Principal } from '@parlance/protocol';
+/** Parses and validates requests, and gives answers the types of the API. */
+import { Fault, type Json, type Principal } from '@parlance/protocol';
 import type { z } from 'zod';
 import { requirePermission, type SessionRef } from '../../core/api/index.ts';
 import { principalOf } from '../../http/request-identity.ts';
 import { parseBody } from '../shared/json-body.ts';
 import type { Context } from './context.ts';
+
+/** An answer of the API, built from values that may be read-only. */
+export type Sent<T> = [Json] extends [T] ? T : ReadOnly<T>;
+type ReadOnly<T> = T extends string | number | boolean | null | undefined
+  ? T
+  : { readonly [Key in keyof T]: Sent<T[Key]> };
 
 /** The body as JSON. Call it only for authenticated callers: it accepts large bodies. */
 export async function body({ readBody }: Pick<Context, 'readBody'>, request: Request): Promise<unknown> {

@@ -1,9 +1,9 @@
 /** Full-text search over the messages of the caller's sessions. */
+import { type FoundPage, SearchQuery } from '@parlance/protocol/api';
 import type { Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
 import type { Context } from './context.ts';
-import { checked } from './requests.ts';
-import { SearchQuery } from './schemas.ts';
+import { checked, type Sent } from './requests.ts';
 
 export function searchRoutes(api: Hono, { engine, authenticator }: Context): void {
   api.get('/v1/search', async (c) => {
@@ -22,6 +22,6 @@ export function searchRoutes(api: Hono, { engine, authenticator }: Context): voi
       })),
       next,
       complete,
-    });
+    } satisfies Sent<FoundPage>);
   });
 }

@@ -1,11 +1,19 @@
 /** Sessions and their commands. */
 import { Command, Fault } from '@parlance/protocol';
+import {
+  CommandHeaders,
+  ExportQuery,
+  type Receipt,
+  type SessionDetails,
+  type SessionPage,
+  SessionsQuery,
+  type TagList,
+} from '@parlance/protocol/api';
 import type { Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
 import type { Context } from './context.ts';
 import { exportAnswer } from './export.ts';
-import { body, checked, sessionOf } from './requests.ts';
-import { CommandHeaders, ExportQuery, SessionsQuery } from './schemas.ts';
+import { body, checked, type Sent, sessionOf } from './requests.ts';
 import { driverView, nowView, sessionView } from './views.ts';
 
 export function sessionRoutes(api: Hono, ctx: Context): void {
@@ -20,12 +28,15 @@ export function sessionRoutes(api: Hono, ctx: Context): void {
       status: status && [status],
       pinned: pinned && true,
     });
-    return c.json({ sessions: page.sessions.map(sessionView(ctx.connections)), next: page.next });
+    return c.json({
+      sessions: page.sessions.map((record) => sessionView(record, ctx.connections.of(record.ref))),
+      next: page.next,
+    } satisfies Sent<SessionPage>);
   });
 
   api.get('/v1/tags', async (c) => {
     const principal = await principalOf(authenticator, c.req.raw);
-    return c.json({ tags: await engine.tags(principal) });
+    return c.json({ tags: await engine.tags(principal) } satisfies Sent<TagList>);
   });
 
   api.get('/v1/sessions/:id', async (c) => {
@@ -33,10 +44,10 @@ export function sessionRoutes(api: Hono, ctx: Context): void {
     const record = await engine.record(ref);
     if (!record) throw new Fault('not_found', 'There is no such session.');
     return c.json({
-      ...sessionView(ctx.connections)(record),
+      ...sessionView(record, ctx.connections.of(ref)),
       now: nowView(await engine.snapshot(ref)),
       ...(principal.role === 'admin' && { driver: driverView(await engine.driver(ref)) }),
-    });
+    } satisfies Sent<SessionDetails>);
   });
 
   api.delete('/v1/sessions/:id', async (c) => {
@@ -65,6 +76,6 @@ export function sessionRoutes(api: Hono, ctx: Context): void {
       key,
       keyOnce: true,
     });
-    return c.json({ session: ref.id, seq, facts: events });
+    return c.json({ session: ref.id, seq, facts: events } satisfies Sent<Receipt>);
   });
 }

@@ -1,12 +1,20 @@
 /** Setup while the server runs: the model and its keys, agents, MCP servers and browser origins. */
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
+import {
+  type AgentSetup,
+  type ModelList,
+  type ModelListing,
+  ModelQuestion,
+  type RefusedOriginList,
+  type Settings,
+  SettingsChange,
+} from '@parlance/protocol/api';
 import type { Hono } from 'hono';
 import { type Agent, requirePermission } from '../../core/api/index.ts';
 import { keyOf, principalOf, requireLogin } from '../../http/request-identity.ts';
 import type { SetupView } from '../shared/setup.ts';
 import type { Context } from './context.ts';
-import { body, checked } from './requests.ts';
-import { SetupChange, VendorQuestion } from './schemas.ts';
+import { body, checked, type Sent } from './requests.ts';
 
 /** API keys may change these. The other settings grant access or run commands, and need a login. */
 const CHANGED_BY_KEYS = new Set([
@@ -44,31 +52,37 @@ export function setupRoutes(api: Hono, ctx: Context): void {
 
   api.get('/v1/admin/settings', async (c) => {
     const principal = await caller(c.req.raw);
-    return c.json(settingsView(setup().view(), principal));
+    return c.json(settingsView(setup().view(), principal) satisfies Sent<Settings>);
   });
 
   api.patch('/v1/admin/settings', async (c) => {
     const principal = await caller(c.req.raw);
-    const change = checked(SetupChange, await body(ctx, c.req.raw));
+    const change = checked(SettingsChange, await body(ctx, c.req.raw));
     const reserved = Object.keys(change.values).find((key) => !CHANGED_BY_LOCAL.has(key));
     if (principal.role !== 'admin' && reserved !== undefined)
       throw new Fault('forbidden', 'Only an admin may change this: sign in as one.');
     const privileged = Object.keys(change.values).find((key) => !CHANGED_BY_KEYS.has(key));
     if (privileged !== undefined)
       await requireLogin(ctx.authenticator, c.req.raw, `change the setting ${privileged}`);
-    return c.json(settingsView(await setup().change(change), principal));
+    return c.json(settingsView(await setup().change(change), principal) satisfies Sent<Settings>);
   });
 
   api.post('/v1/admin/models', async (c) => {
     await caller(c.req.raw);
-    return c.json(await setup().models(checked(VendorQuestion, await body(ctx, c.req.raw))));
+    return c.json(
+      (await setup().models(checked(ModelQuestion, await body(ctx, c.req.raw)))) satisfies Sent<ModelListing>,
+    );
   });
 
   api.get('/v1/admin/agents', async (c) => {
     await caller(c.req.raw);
     const { agents } = ctx.engine.catalog.listed;
     const tools = ctx.engine.toolSpecs().map(({ name, description }) => ({ name, description }));
-    return c.json({ agents: agents.map(agentView), tools, fixed: setup().fixedIds() });
+    return c.json({
+      agents: agents.map(agentView),
+      tools,
+      fixed: setup().fixedIds(),
+    } satisfies Sent<AgentSetup>);
   });
 
   api.post('/v1/admin/mcp/:name/restart', async (c) => {
@@ -81,12 +95,14 @@ export function setupRoutes(api: Hono, ctx: Context): void {
   api.get('/v1/admin/origins', async (c) => {
     await admin(c.req.raw);
     const refused = setup().refusedOrigins();
-    return c.json({ refused: refused.map((one) => ({ ...one, at: new Date(one.at).toISOString() })) });
+    return c.json({
+      refused: refused.map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
+    } satisfies RefusedOriginList);
   });
 
   api.get('/v1/server/models', async (c) => {
     requirePermission(await principalOf(ctx.authenticator, c.req.raw), 'chat:send');
-    return c.json({ providers: await setup().listModels() });
+    return c.json({ providers: await setup().listModels() } satisfies Sent<ModelList>);
   });
 }
 

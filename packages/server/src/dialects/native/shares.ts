@@ -1,5 +1,6 @@
 /** Links to a session for people without an account, and the page they open. */
 import { Fault } from '@parlance/protocol';
+import type { MadeShare, Share, ShareList } from '@parlance/protocol/api';
 import type { Hono } from 'hono';
 import type { SharedSession } from '../../core/api/index.ts';
 import { LruMap } from '../../lib/lru-map.ts';
@@ -43,7 +44,7 @@ export function shareRoutes(api: Hono, ctx: Context): void {
 
   api.get('/v1/sessions/:id/shares', async (c) => {
     const { principal, ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
-    return c.json({ shares: (await engine.shares(ref, principal)).map(shareView) });
+    return c.json({ shares: (await engine.shares(ref, principal)).map(shareView) } satisfies ShareList);
   });
 
   api.post('/v1/sessions/:id/shares', async (c) => {
@@ -55,7 +56,7 @@ export function shareRoutes(api: Hono, ctx: Context): void {
       .then(pageOf)
       .catch((cause) => log.warn({ err: cause }, 'failed to render a shared page in advance'));
     c.header('cache-control', 'no-store');
-    return c.json({ ...shareView(share), path: `/shared/${token}` }, 201);
+    return c.json({ ...shareView(share), path: `/shared/${token}` } satisfies MadeShare, 201);
   });
 
   api.delete('/v1/sessions/:id/shares/:share', async (c) => {
@@ -78,7 +79,7 @@ export function shareRoutes(api: Hono, ctx: Context): void {
 
 type ShareFields = { readonly id: string; readonly seq: number; readonly createdAt: number };
 
-const shareView = ({ id, seq, createdAt }: ShareFields) => ({
+const shareView = ({ id, seq, createdAt }: ShareFields): Share => ({
   id,
   seq,
   createdAt: new Date(createdAt).toISOString(),

@@ -1,5 +1,6 @@
 /** The streams of server-sent events, and the events of a session in pages. */
 import { isDurable, type Principal, type SessionEvent } from '@parlance/protocol';
+import { type EventPage, EventsQuery } from '@parlance/protocol/api';
 import type { Hono } from 'hono';
 import { type Engine, requirePermission, type SessionRef, sessionKey } from '../../core/api/index.ts';
 import type { EventStream, Pieces, Subscriber } from '../../http/connection.ts';
@@ -9,8 +10,7 @@ import type { Setup } from '../shared/setup.ts';
 import type { Cursor, SubscriptionHub } from '../shared/subscription-hub.ts';
 import type { Context } from './context.ts';
 import { encode, named } from './projection.ts';
-import { checked, sessionOf } from './requests.ts';
-import { EventsQuery } from './schemas.ts';
+import { checked, type Sent, sessionOf } from './requests.ts';
 
 export function streamRoutes(api: Hono, ctx: Context): void {
   const { engine, authenticator } = ctx;
@@ -33,7 +33,7 @@ export function streamRoutes(api: Hono, ctx: Context): void {
     }
     const events = await engine.events(ref, from, limit);
     const last = events.at(-1)?.seq ?? from;
-    return c.json({ events, head, next: last < head ? last : null, reset });
+    return c.json({ events, head, next: last < head ? last : null, reset } satisfies Sent<EventPage>);
   });
 
   api.get('/v1/sessions/:id/frames', async (c) => {

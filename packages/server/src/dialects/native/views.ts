@@ -1,45 +1,31 @@
 /** Sessions and approvals as the API shows them. */
+import type { Approval, Session, SessionNow } from '@parlance/protocol/api';
 import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
-import type { ConnectionRegistry } from '../shared/connection-registry.ts';
+import type { Sent } from './requests.ts';
 
-export const sessionView =
-  (connections: ConnectionRegistry) =>
-  ({
-    ref,
-    dialect,
-    domain,
-    agent,
-    title,
-    status,
-    archived,
-    pinned,
-    tags,
-    ephemeral,
-    messageCount,
-    createdAt,
-    updatedAt,
-    head,
-  }: SessionRecord) => ({
-    id: ref.id,
-    owner: ref.owner,
-    dialect,
-    domain,
-    agent,
-    title,
-    status,
-    createdAt: new Date(createdAt).toISOString(),
-    updatedAt: new Date(updatedAt).toISOString(),
-    head,
-    archived,
-    ...(pinned && { pinned }),
-    ...(tags.length > 0 && { tags }),
-    ...(ephemeral && { ephemeral }),
-    messageCount,
-    // The former name.
-    said: messageCount,
-    attached: connections.of(ref),
-    metadata: { dialect },
-  });
+/** `attached`: the number of connections by dialect. */
+export const sessionView = (
+  { ref, dialect, domain, agent, title, status, archived, pinned, tags, ephemeral, ...record }: SessionRecord,
+  attached: Session['attached'],
+): Session => ({
+  id: ref.id,
+  owner: ref.owner,
+  dialect,
+  domain,
+  agent,
+  title,
+  status,
+  createdAt: new Date(record.createdAt).toISOString(),
+  updatedAt: new Date(record.updatedAt).toISOString(),
+  head: record.head,
+  archived,
+  ...(pinned && { pinned }),
+  ...(tags.length > 0 && { tags: [...tags] }),
+  ...(ephemeral && { ephemeral }),
+  messageCount: record.messageCount,
+  attached,
+  metadata: { dialect },
+});
 
 export const nowView = ({
   seq,
@@ -50,7 +36,7 @@ export const nowView = ({
   agent,
   model,
   approvalMode,
-}: SessionSnapshot) => ({
+}: SessionSnapshot): Sent<SessionNow> => ({
   seq,
   turn,
   queued,
@@ -64,7 +50,7 @@ export const nowView = ({
 export const approvalView = (
   { ref }: SessionSnapshot,
   pending: NonNullable<SessionSnapshot['approval']>,
-) => ({
+): Sent<Approval> => ({
   id: pending.approval,
   session: ref.id,
   owner: ref.owner,

@@ -1,10 +1,10 @@
 /** Public information about the server and its setup, for users and admins. */
 import type { ApprovalMode } from '@parlance/protocol';
+import type { DialectList } from '@parlance/protocol/api';
 import type { NodeState } from '../../core/api/index.ts';
 import type { Accounts } from '../../http/accounts.ts';
 import type { ApiKeys } from '../../http/api-keys.ts';
 import type { Pairings } from '../../http/pairings.ts';
-import type { DialectList } from './dialect-list.ts';
 import type { PriceTable } from './prices.ts';
 import type { Setup } from './setup.ts';
 

@@ -1,10 +1,5 @@
 /** Prices of models, in US dollars per million tokens. */
-import { z } from 'zod';
-
-const Dollars = z.number().min(0).max(1_000_000);
-
-export const Price = z.object({ input: Dollars, output: Dollars, cached: Dollars.optional() });
-export type Price = z.infer<typeof Price>;
+import type { Price } from '@parlance/protocol/api';
 
 export interface PriceTable {
   /** By the name of the model. Empty until an admin sets prices. */

@@ -20,6 +20,7 @@ const settings = (stored: Settings['stored'], provider = 'offline'): Settings =>
   given: {},
   stored,
   secrets: [],
+  keyProblems: {},
 });
 
 test('shows what is in use if nothing is stored', () => {

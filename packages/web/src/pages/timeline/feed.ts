@@ -7,7 +7,7 @@ import type { DurableEvent } from '@parlance/protocol';
 import {
   type ActivityEvent,
   type ConnectionState,
-  type DurableEventPage,
+  type EventPage,
   type FramesEvent,
   ParlanceError,
   type SessionHandle,
@@ -180,7 +180,7 @@ export class TimelineFeed {
   async #readEvents(): Promise<void> {
     try {
       for (let after: number | null = this.#events.at(-1)?.seq ?? 0; after !== null; ) {
-        const page: DurableEventPage = await this.source.historyPage({
+        const page: EventPage = await this.source.historyPage({
           after,
           limit: PAGE,
           signal: this.#stop.signal,

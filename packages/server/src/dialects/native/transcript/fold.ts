@@ -1,7 +1,13 @@
 /** A session as a list of messages, for documents. Pure. */
 
-import type { DurableEvent, HistoryItem, JsonObject, Outcome, Part } from '@parlance/protocol';
-import { titleOf } from '../../../core/api/index.ts';
+import {
+  type DurableEvent,
+  type HistoryItem,
+  type JsonObject,
+  type Outcome,
+  type Part,
+  titleOf,
+} from '@parlance/protocol';
 import { finalAnswer } from '../../shared/calls.ts';
 
 export type Entry = { readonly seq: number; readonly at: number } & (
