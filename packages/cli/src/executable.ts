@@ -4,7 +4,7 @@
  */
 import { PROGRAM_VARIABLE } from '@parlance/server/program';
 import { missingSettings } from './engine-settings.ts';
-import { printStderr } from './stderr.ts';
+import { printStderr } from './terminal/stderr.ts';
 
 switch (process.env[PROGRAM_VARIABLE]) {
   case 'reader':

@@ -1,7 +1,7 @@
 /** `parlance COMMAND`. Commands are loaded on demand, to keep startup fast. */
 import { version } from '../package.json' with { type: 'json' };
 import { CommandError } from './command-error.ts';
-import { printStderr } from './stderr.ts';
+import { printStderr } from './terminal/stderr.ts';
 
 const USAGE = `Usage: parlance COMMAND
 
@@ -29,35 +29,35 @@ const USAGE = `Usage: parlance COMMAND
 async function run([command, ...rest]: string[]): Promise<number | null> {
   switch (command) {
     case 'chat':
-      return (await import('./chat.ts')).chat(rest);
+      return (await import('./commands/chat.ts')).chat(rest);
     case 'sessions':
-      return (await import('./sessions.ts')).sessions(rest);
+      return (await import('./commands/sessions.ts')).sessions(rest);
     case 'open':
-      return (await import('./open.ts')).open(rest);
+      return (await import('./commands/open.ts')).open(rest);
     case 'init':
-      return (await import('./init.ts')).init(rest);
+      return (await import('./commands/init.ts')).init(rest);
     case 'doctor':
-      return (await import('./doctor.ts')).doctor(rest);
+      return (await import('./commands/doctor.ts')).doctor(rest);
     case 'login':
-      return (await import('./login.ts')).login(rest);
+      return (await import('./commands/login.ts')).login(rest);
     case 'serve':
-      return (await import('./serve.ts')).serve(rest);
+      return (await import('./commands/serve.ts')).serve(rest);
     case 'mcp':
-      return (await import('./mcp.ts')).mcp(rest);
+      return (await import('./commands/mcp.ts')).mcp(rest);
     case 'acp':
-      return (await import('./acp.ts')).acp(rest);
+      return (await import('./commands/acp.ts')).acp(rest);
     case 'user':
-      return (await import('./user.ts')).user(rest);
+      return (await import('./commands/user.ts')).user(rest);
     case 'key':
-      return (await import('./key.ts')).key(rest);
+      return (await import('./commands/key.ts')).key(rest);
     case 'pair':
-      return (await import('./pair.ts')).pair(rest);
+      return (await import('./commands/pair.ts')).pair(rest);
     case 'export':
-      return (await import('./export.ts')).exportSessions(rest);
+      return (await import('./commands/export.ts')).exportSessions(rest);
     case 'import':
-      return (await import('./import.ts')).importSessions(rest);
+      return (await import('./commands/import.ts')).importSessions(rest);
     case 'backup':
-      return (await import('./backup.ts')).backup(rest);
+      return (await import('./commands/backup.ts')).backup(rest);
     case '--help':
     case '-h':
     case 'help':

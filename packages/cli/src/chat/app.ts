@@ -1,31 +1,39 @@
 /** The interactive conversation: keys in, lines out. */
-import { currentTurn, ParlanceError } from '@parlance/sdk';
-import type { Approve } from '../approve.ts';
+
+import type { TurnId } from '@parlance/protocol';
+import {
+  type About,
+  type BlockView,
+  type CallView,
+  currentTurn,
+  type Item,
+  ParlanceError,
+  type SessionView,
+} from '@parlance/sdk';
+import { type Row, rowsOf } from '@parlance/ui/chat/rows.ts';
 import type { Connection } from '../connection/open.ts';
+import { counted } from '../terminal/counted.ts';
+import type { Draft } from '../terminal/editor.ts';
 import { loadHighlighter } from '../terminal/highlight.ts';
 import { Keyboard } from '../terminal/input.ts';
 import type { Key } from '../terminal/keys.ts';
-import { wrapped } from '../terminal/layout.ts';
-import { safeText } from '../terminal/safe-text.ts';
-import { SecondPress } from '../terminal/second-press.ts';
+import { cut, padded, wrapped } from '../terminal/layout.ts';
+import { safeLine, safeText } from '../terminal/safe-text.ts';
+import { type Frame, Screen } from '../terminal/screen.ts';
 import { themeFor } from '../terminal/theme.ts';
 import { Approvals, type Letter } from './approvals.ts';
-import { withFiles } from './attach.ts';
-import { Composer } from './composer.ts';
+import type { Approve } from './approve.ts';
+import { fileChoices, mentionedFiles, withFiles } from './attach.ts';
+import { Composer, type MenuChoice } from './composer.ts';
 import { consoleNotice } from './console-link.ts';
 import { type ChatSettings, Conversation } from './conversation.ts';
-import { Expander } from './expander.ts';
 import { type Footer, footerFrame } from './footer.ts';
-import { helpLines } from './help.ts';
 import { readHistory, remember } from './history.ts';
-import { menuChoices } from './menu.ts';
-import { Painter, type Picture } from './painter.ts';
 import { Picker } from './picker.ts';
-import { lastQueued } from './queue.ts';
-import { createRenderContext, type RenderContext } from './render-context.ts';
-import { applyCommand, type Command, parseCommand } from './slash.ts';
-import { Transcript } from './transcript.ts';
-import { farewellLines, welcomeLines } from './welcome.ts';
+import { expandedCall } from './render-call.ts';
+import { createRenderContext, type FinalPart, type RenderContext, unfinished } from './render-context.ts';
+import { renderRow } from './render-row.ts';
+import { applyCommand, COMMANDS, type Command, commandChoices, parseCommand } from './slash.ts';
 
 export type AppOptions = {
   readonly settings: ChatSettings;
@@ -311,3 +319,276 @@ export class ChatApp {
     else this.#done.reject(error);
   }
 }
+
+// `Ctrl-O`: the last thinking or tool call as a whole; pressed again, the one before.
+
+type CollapsedItem = BlockView | CallView;
+
+const isCollapsed = (item: Item): item is CollapsedItem => item.kind === 'reasoning' || item.kind === 'call';
+const idOf = (item: CollapsedItem): string => (item.kind === 'call' ? item.call : item.block);
+
+class Expander {
+  /** shown since a new item was collapsed */
+  readonly #shown = new Set<string>();
+  #last: string | null = null;
+
+  /** Empty if nothing is left. */
+  next(view: SessionView, context: RenderContext): string[] {
+    const items = view.entries.flatMap((entry): readonly Item[] =>
+      entry.kind === 'turn' ? entry.items : [],
+    );
+    const collapsed = items.filter(isCollapsed);
+    const last = collapsed.at(-1);
+    if (last && idOf(last) !== this.#last) {
+      this.#shown.clear();
+      this.#last = idOf(last);
+    }
+    const item = collapsed.findLast((one) => !this.#shown.has(idOf(one)));
+    if (!item) return [];
+    this.#shown.add(idOf(item));
+    return ['', ...expandedLines(item, context)];
+  }
+}
+
+function expandedLines(item: CollapsedItem, context: RenderContext): string[] {
+  if (item.kind === 'call') return expandedCall(item, context);
+  const lines = wrapped(safeText(item.text), context.width - 2);
+  return [
+    context.theme.dim('✻ Thinking'),
+    ...lines.map((line) => context.theme.dim(context.theme.italic(`  ${line}`))),
+  ];
+}
+
+// `/help`: commands and keys.
+
+const KEYS = [
+  ['Enter', 'send; while a turn runs, queue'],
+  ['Alt-Enter, Ctrl-J, \\ Enter', 'new line'],
+  ['Esc, Ctrl-C', 'interrupt the turn; Ctrl-C twice leaves'],
+  ['y, a, n, e', 'allow once, always, deny with a reason, explain; typed on, a message'],
+  ['↑ ↓', 'queued message, earlier messages'],
+  ['@path', 'attach an image or a text file; Tab completes'],
+  ['Ctrl-O', 'expand the last collapsed reasoning or output; again: the one before'],
+  ['Ctrl-L', 'clear the screen'],
+  ['Ctrl-Z', 'suspend'],
+  ['Ctrl-D', 'leave'],
+] as const;
+
+function helpLines({ theme }: RenderContext): string[] {
+  const rows = [...COMMANDS.map(({ label, about }) => [label, about] as const), ['', ''] as const, ...KEYS];
+  const column = Math.max(...rows.map(([name]) => name.length));
+  return [
+    '',
+    theme.bold('Commands and keys'),
+    ...rows.map(([name, about]) => (name === '' ? '' : `  ${theme.cyan(padded(name, column))}  ${about}`)),
+  ];
+}
+
+// What can be completed: commands after a slash, files after an at sign.
+
+function menuChoices({ text, cursor }: Draft, about: About): MenuChoice[] {
+  const files = fileChoices(text, cursor).map(({ label, ...draft }) => ({
+    draft,
+    label,
+    about: '',
+    complete: false,
+  }));
+  return [...commandChoices(text, about), ...files];
+}
+
+// Messages that wait for their turn. ↑ in an empty field takes the last one back, to change or to drop it.
+
+type QueuedMessage = {
+  readonly turn: TurnId;
+  /** null if taking it back would lose attachments: files that its text does not name */
+  readonly text: string | null;
+};
+
+/** Null if no message waits. */
+function lastQueued({ queued }: Pick<SessionView, 'queued'>): QueuedMessage | null {
+  const last = queued.findLast(({ turn, call }) => turn !== undefined && !call);
+  if (last?.turn === undefined) return null;
+  const texts = last.parts.filter((part) => part.type === 'text').map(({ text }) => text);
+  const text = texts.join('\n');
+  const attached = last.parts.length - texts.length;
+  return { turn: last.turn, text: mentionedFiles(text).size < attached ? null : text };
+}
+
+// The first and last lines of a terminal conversation.
+
+function welcomeLines({ about, url }: Connection, { theme, width }: RenderContext): string[] {
+  const where = url ?? process.cwd();
+  const text = `${safeLine(about.version)} · ${where} · /help lists the commands`;
+  return [cut(`${theme.bold('Parlance')} ${theme.dim(text)}`, width)];
+}
+
+function farewellLines(
+  connection: Connection,
+  { id, view }: Conversation,
+  { theme }: RenderContext,
+): string[] {
+  if (id === null) return [];
+  const continuesNote = connection.isEmbedded()
+    ? 'The turn continues when a session is opened here again. '
+    : 'The turn continues on the server. ';
+  const running = currentTurn(view) ? continuesNote : '';
+  return ['', theme.dim(`${running}Continue with: parlance chat --session ${safeLine(id)}`)];
+}
+
+// Tracks which lines of a conversation are final and printed once, and which are redrawn.
+
+type RenderedLines = { readonly final: string[]; readonly live: string[] };
+
+const SKIPPED: ReadonlySet<Row['kind']> = new Set(['queued', 'working', 'paused']);
+
+/** Number of turns printed when resuming a session. */
+const MAX_TURNS = 10;
+
+class Transcript {
+  /** printed parts of rows that are not complete */
+  readonly #parts = new Map<string, Set<string>>();
+  readonly #complete = new Set<string>();
+  #isFirst = true;
+
+  /** Rows are printed in order: an incomplete row delays the final lines of later rows. */
+  update(view: SessionView, context: RenderContext): RenderedLines {
+    const final: string[] = this.#isFirst ? this.#skip(view, context) : [];
+    const live: string[] = [];
+    this.#isFirst = false;
+    let isHeld = false;
+    const rows = rowsOf(view);
+    for (const [index, row] of rows.entries()) {
+      if (this.#complete.has(row.key) || SKIPPED.has(row.kind)) continue;
+      const done = renderRow(row, context);
+      // The next attempt changes the line until the model answers.
+      const isRetrying =
+        row.kind === 'item' && row.item.kind === 'restart' && rows[index + 1]?.kind === 'working';
+      const rendered = isRetrying ? unfinished(done.parts.flatMap(({ lines }) => lines)) : done;
+      const parts = rendered.parts.filter(({ key }) => !this.#parts.get(row.key)?.has(key));
+      for (const part of parts) addPart(isHeld ? live : final, part);
+      if (!isHeld) this.#remember(row, parts, rendered.complete);
+      isHeld ||= !rendered.complete;
+      if (rendered.live.length > 0) live.push('', ...rendered.live);
+    }
+    return { final, live };
+  }
+
+  #remember({ key }: Row, parts: readonly FinalPart[], complete: boolean): void {
+    if (complete) {
+      this.#complete.add(key);
+      this.#parts.delete(key);
+      return;
+    }
+    const known = this.#parts.get(key) ?? new Set();
+    for (const part of parts) known.add(part.key);
+    this.#parts.set(key, known);
+  }
+
+  /** Prints only the end of a long session. */
+  #skip(view: SessionView, { theme }: RenderContext): string[] {
+    const hidden = view.entries.length - MAX_TURNS;
+    if (hidden <= 0) return [];
+    for (const row of rowsOf({ ...view, entries: view.entries.slice(0, hidden), queued: [] }))
+      this.#complete.add(row.key);
+    return [theme.dim(`… ${counted(hidden, 'earlier turn')}, shown in the console`)];
+  }
+}
+
+function addPart(lines: string[], { lines: added, joined }: FinalPart): void {
+  if (added.length > 0) lines.push(...(joined ? [] : ['']), ...added);
+}
+
+/** A key that does more when it is pressed twice, such as Ctrl-C. */
+
+const AGAIN_MS = 2_000;
+
+class SecondPress {
+  #at = Number.NEGATIVE_INFINITY;
+
+  /** `expired` is called when the first press is over. */
+  constructor(private readonly expired: () => void) {}
+
+  /** A second press would count. */
+  get isArmed(): boolean {
+    return performance.now() - this.#at < AGAIN_MS;
+  }
+
+  /** True if it is the second one. */
+  press(): boolean {
+    const isSecond = this.isArmed;
+    this.#at = performance.now();
+    setTimeout(this.expired, AGAIN_MS);
+    return isSecond;
+  }
+}
+
+// Redraws the screen after changes, at a limited rate for slow connections.
+
+const FRAME_MS = 33;
+const TICK_MS = 100;
+
+type Picture = {
+  readonly final: readonly string[];
+  readonly frame: Frame;
+  /** something is animated, such as a clock */
+  readonly isBusy: boolean;
+};
+
+class Painter {
+  readonly screen = new Screen(terminalOutput);
+  readonly #printed: string[] = [];
+  #next: Timer | null = null;
+  #ticking: Timer | null = null;
+  #drawnAt = 0;
+
+  constructor(private readonly picture: () => Picture) {}
+
+  /** Prints lines above everything that can change. */
+  print(lines: readonly string[]): void {
+    this.#printed.push(...lines);
+    this.later();
+  }
+
+  later(): void {
+    const wait = Math.max(0, FRAME_MS - (performance.now() - this.#drawnAt));
+    this.#next ??= setTimeout(this.now, wait);
+  }
+
+  readonly now = (): void => {
+    this.#cancel();
+    this.#drawnAt = performance.now();
+    const { final, frame, isBusy } = this.picture();
+    this.screen.draw([...this.#printed.splice(0), ...final], frame);
+    if (isBusy) this.#ticking ??= setInterval(() => this.later(), TICK_MS);
+    else this.#stopTicking();
+  };
+
+  /** Ends with these lines. */
+  close(lines: readonly string[]): void {
+    this.#cancel();
+    this.#stopTicking();
+    this.screen.close([...this.#printed.splice(0), ...lines]);
+  }
+
+  #cancel(): void {
+    if (this.#next) clearTimeout(this.#next);
+    this.#next = null;
+  }
+
+  #stopTicking(): void {
+    if (this.#ticking) clearInterval(this.#ticking);
+    this.#ticking = null;
+  }
+}
+
+const terminalOutput = {
+  get columns() {
+    return process.stdout.columns || 80;
+  },
+  get rows() {
+    return process.stdout.rows || 24;
+  },
+  write(text: string) {
+    process.stdout.write(text);
+  },
+};

@@ -1,7 +1,7 @@
 /** Answers approvals by key, or according to `--approve`. */
 import type { ApprovalView } from '@parlance/sdk';
 import { afterPause } from '@parlance/ui/components/approval/after-pause.ts';
-import type { Approve } from '../approve.ts';
+import type { Approve } from './approve.ts';
 import type { Conversation } from './conversation.ts';
 
 const LETTERS = ['y', 'a', 'n', 'e'] as const;

@@ -1,5 +1,5 @@
 /** `/open`: the session in the console. */
-import { openInBrowser } from '../browser.ts';
+import { openInBrowser } from '../connection/browser.ts';
 import type { Connection } from '../connection/open.ts';
 
 /** The address of the console, or of a session in it. */

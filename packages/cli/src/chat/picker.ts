@@ -1,6 +1,6 @@
 /** A list for choosing a session. Typing filters it. */
 import type { Session } from '@parlance/sdk';
-import { ago } from '../session-list.ts';
+import { ago } from '../connection/session-list.ts';
 import { EMPTY_DRAFT, edited, inserted } from '../terminal/editor.ts';
 import type { Key } from '../terminal/keys.ts';
 import { cut, spread, widthOf } from '../terminal/layout.ts';

@@ -6,9 +6,8 @@ import { broken, cut, spread, wrapped } from '../terminal/layout.ts';
 import { safeLine, safeOutput, safeText } from '../terminal/safe-text.ts';
 import type { Style, Theme } from '../terminal/theme.ts';
 import { answerLines, askLines, explanationLines } from './render-approval.ts';
-import type { RenderContext } from './render-context.ts';
+import type { FinalPart, RenderContext, Rendered } from './render-context.ts';
 import { patchLines } from './render-patch.ts';
-import type { FinalPart, Rendered } from './rendered.ts';
 
 type Ended = Extract<CallState, { phase: 'ended' }>;
 

@@ -1,16 +1,15 @@
 /** Renders rows of a conversation. Uses the wording of the console. */
 import type { HistoryItem, Part } from '@parlance/protocol';
-import type { CompactionView, InputView, Item, TurnView } from '@parlance/sdk';
+import type { BlockView, CompactionView, InputView, Item, TurnView } from '@parlance/sdk';
 import { duration, shortNumber } from '@parlance/ui/chat/cost.ts';
 import { type Row, restartText } from '@parlance/ui/chat/rows.ts';
-import { lexed } from '@parlance/ui/markdown/lex.ts';
-import { hanging, wrapped } from '../terminal/layout.ts';
-import { markdownLines } from '../terminal/markdown.ts';
+import { type Lexed, lexed, settledCount } from '@parlance/ui/markdown/lex.ts';
+import type { MarkedToken } from 'marked';
+import { cut, hanging, widthOf, wrapped } from '../terminal/layout.ts';
+import { blockLines, markdownLines } from '../terminal/markdown.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
 import { renderCall } from './render-call.ts';
-import type { RenderContext } from './render-context.ts';
-import { renderReasoning, renderText } from './render-text.ts';
-import { final, type Rendered, unfinished } from './rendered.ts';
+import { final, type RenderContext, type Rendered, unfinished } from './render-context.ts';
 
 export function renderRow(row: Row, context: RenderContext): Rendered {
   switch (row.kind) {
@@ -116,3 +115,50 @@ function endLines({ state, usage }: TurnView, context: RenderContext): string[] 
   const summary = line.filter(Boolean).join(' · ');
   return [...failed.map(theme.red), ...(summary === '' ? [] : [theme.dim(summary)])];
 }
+
+// Renders text of the agent. Blocks that further text cannot change are final while the rest is streamed.
+
+/** Parsed blocks being streamed, one at a time. */
+const read = new WeakMap<object, Lexed>();
+let last: { readonly block: string; readonly lexed: Lexed } | null = null;
+
+function tokensOf(block: BlockView): Lexed {
+  const cached = read.get(block);
+  if (cached) return cached;
+  const before = last?.block === block.block ? last.lexed : null;
+  const next = lexed(before, block.text, block.state !== 'open');
+  read.set(block, next);
+  last = { block: block.block, lexed: next };
+  return next;
+}
+
+function renderText(block: BlockView, context: RenderContext): Rendered {
+  const { blocks } = tokensOf(block);
+  const isOpen = block.state === 'open';
+  const settled = isOpen ? settledCount(blocks) : blocks.length;
+  const lines = (token: unknown) => blockLines(token as MarkedToken, context);
+  return {
+    parts: blocks.slice(0, settled).map((token, index) => ({ key: String(index), lines: lines(token) })),
+    live: blocks
+      .slice(settled)
+      .map(lines)
+      .filter(({ length }) => length > 0)
+      .flatMap((one, index) => (index === 0 ? one : ['', ...one])),
+    complete: !isOpen,
+  };
+}
+
+/** Collapsed to one line. `Ctrl-O` shows the text. */
+function renderReasoning(block: BlockView, { theme, width }: RenderContext): Rendered {
+  if (block.state !== 'open') {
+    const time = block.durationMs === null ? '' : ` for ${duration(block.durationMs)}`;
+    return final([theme.dim(`✻ Thought${time}`)]);
+  }
+  const label = '✻ Thinking …';
+  const end = safeLine(block.text.slice(-400));
+  const room = width - widthOf(label) - 2;
+  const shown = widthOf(end) > room ? Bun.sliceAnsi(end, -Math.max(1, room), undefined, '…') : end;
+  return unfinished([cut(theme.dim(`${label} ${theme.italic(shown)}`), width)]);
+}
+
+/** One rendered row of a conversation. */

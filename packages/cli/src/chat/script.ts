@@ -1,17 +1,17 @@
 /** Sends one message from a script: the answer goes to stdout, everything else to stderr. */
-import type { DurableEvent } from '@parlance/protocol';
+import type { DurableEvent, SessionEvent } from '@parlance/protocol';
 import { ParlanceError, type SessionHandle, type SessionStreamEvent } from '@parlance/sdk';
 import { commandLine } from '@parlance/ui/components/approval/approval-text.ts';
-import type { Approve } from '../approve.ts';
-import { ask } from '../ask.ts';
 import { CommandError } from '../command-error.ts';
 import { type Connection, connectionError } from '../connection/open.ts';
-import { printStderr } from '../stderr.ts';
+import { LineOutput } from '../connection/stdio/line-output.ts';
+import { ask } from '../terminal/ask.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
+import { printStderr } from '../terminal/stderr.ts';
+import type { Approve } from './approve.ts';
 import { filesAt } from './attach.ts';
 import { type ChatSettings, Conversation } from './conversation.ts';
 import { callSummary } from './render-call.ts';
-import { ScriptOutput } from './script-output.ts';
 
 export type ScriptOptions = {
   readonly settings: ChatSettings;
@@ -188,5 +188,52 @@ class ScriptRun {
 
   #cancelCommand() {
     return { type: 'turn.cancel' as const, ...(this.#turn === null ? {} : { turn: this.#turn as never }) };
+  }
+}
+
+// Standard output in script mode: the streamed text of the answer, or one event per line.
+
+class ScriptOutput {
+  readonly #lines = new LineOutput(process.stdout);
+  readonly #isTerminal = process.stdout.isTTY === true;
+  #block: string | null = null;
+  /** whether the last line is unfinished */
+  #isOpen = false;
+
+  constructor(
+    private readonly json: boolean,
+    /** called when the reader of stdout is gone */
+    onGone: () => void,
+  ) {
+    void this.#lines.closed.then(onGone);
+  }
+
+  /** `turn` is the turn of the message; text of other turns is left out. */
+  event(event: SessionEvent, turn: string | null): void {
+    if (this.json) this.#lines.write(JSON.stringify(event));
+    else if (event.type === 'text.delta' && event.turn === turn) this.#delta(event.block, event.text);
+  }
+
+  #delta(block: string, text: string): void {
+    if (this.#block !== null && this.#block !== block) this.#text('\n\n');
+    this.#block = block;
+    this.#text(text);
+  }
+
+  /** On a terminal, starts a new line before output on stderr. */
+  pause(): void {
+    if (this.#isTerminal && this.#isOpen) this.#text('\n');
+  }
+
+  /** Resolves when everything has been written, or the reader is gone. */
+  async end(): Promise<void> {
+    if (this.#isOpen) this.#text('\n');
+    await this.#lines.flushed();
+  }
+
+  #text(text: string): void {
+    // Pipes receive the text unchanged; a terminal must not interpret it.
+    this.#lines.writeText(this.#isTerminal ? safeText(text) : text);
+    this.#isOpen = !text.endsWith('\n');
   }
 }

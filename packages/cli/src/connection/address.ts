@@ -75,7 +75,7 @@ export async function chosenFolder(flags: ServerFlags): Promise<{ folder: string
   if (named !== '') return { folder: resolve(named), isNamed: true };
   if ((flags.config ?? process.env.PARLANCE_CONFIG ?? '') === '')
     return { folder: resolve('.parlance'), isNamed: false };
-  const configured = await import('../data-folder.ts');
+  const configured = await import('./data-folder.ts');
   return { folder: configured.dataFolder(flags), isNamed: true };
 }
 
@@ -156,3 +156,12 @@ export const noServer = (): CommandError =>
     `no server of yours is running at ${defaultUrl()}: start one with parlance serve, or name one with --url`,
     4,
   );
+
+export function isPortFree(hostname: string, port: number): boolean {
+  try {
+    Bun.listen({ hostname, port, socket: { data: () => undefined } }).stop(true);
+    return true;
+  } catch {
+    return false;
+  }
+}

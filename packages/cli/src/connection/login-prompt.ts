@@ -1,8 +1,8 @@
 /** Signs in with name and password, and stores an API key for later. */
 import { hostname } from 'node:os';
 import { connect, type Parlance, ParlanceError } from '@parlance/sdk';
-import { ask, askSecretly } from '../ask.ts';
 import { CommandError } from '../command-error.ts';
+import { ask, askSecretly } from '../terminal/ask.ts';
 import type { ServerAddress } from './address.ts';
 import { storedLogin, storeLogin } from './logins.ts';
 import { connectionError } from './open.ts';

@@ -1,13 +1,13 @@
 /** Opens the connection of a command: to a running server, or to one in this process. */
 import { type About, connect, type Parlance, ParlanceError } from '@parlance/sdk';
 import { CommandError } from '../command-error.ts';
-import { isPortFree } from '../doctor-probes.ts';
-import { printStderr } from '../stderr.ts';
 import { safeLine } from '../terminal/safe-text.ts';
+import { printStderr } from '../terminal/stderr.ts';
 import {
   chosenFolder,
   defaultUrl,
   givenUrl,
+  isPortFree,
   loginCommand,
   type ServerAddress,
   type ServerFlags,

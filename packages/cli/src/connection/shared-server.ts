@@ -3,9 +3,10 @@
  * reach it over a socket in the data folder, which only its user can open. When that process ends, one of the
  * others takes over.
  */
-import type { ServerLink } from '../stdio/server-link.ts';
+
 import { tokenFor } from './address.ts';
 import { fetchOver, runningServer, shareServer, socketIn } from './running-server.ts';
+import type { ServerLink } from './stdio/server-link.ts';
 
 export type SharedOptions = {
   readonly folder: string;
@@ -31,7 +32,7 @@ export class SharedServer {
 
   /** Starts the server in this process. Rejects if it cannot run. */
   async start(): Promise<void> {
-    const { openEmbeddedLink } = await import('../stdio/embedded-link.ts');
+    const { openEmbeddedLink } = await import('./stdio/embedded-link.ts');
     this.#link = await openEmbeddedLink(this.options.argv);
     const link = this.#link;
     this.#stopSharing = shareServer(this.options.folder, null, (path, init) => link.fetch(path, init));
