@@ -36,7 +36,7 @@ describe.skipIf(NO_BROWSER)('browser tools', () => {
   beforeAll(async () => {
     site = startSite();
     [server, extension] = await Promise.all([
-      startTestServer({ TOOL_USE_APPROVAL_MODE: 'suggest', PARLANCE_DOORS: 'agentloop=0' }),
+      startTestServer({ TOOL_USE_APPROVAL_MODE: 'suggest', PARLANCE_LISTEN: 'agentloop=0' }),
       openExtension(),
     ]);
     const panel = await extension.panel();

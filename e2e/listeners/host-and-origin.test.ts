@@ -70,7 +70,7 @@ let server: TestServer;
 const doors: { dialect: string; port: number }[] = [];
 beforeAll(async () => {
   server = await startTestServer({
-    PARLANCE_DOORS: DIALECT_NAMES.map((dialect) => `${dialect}=0`).join(','),
+    PARLANCE_LISTEN: DIALECT_NAMES.map((dialect) => `${dialect}=0`).join(','),
     ALLOWED_ORIGINS: ALLOWED.join(','),
   });
   doors.push({ dialect: 'all', port: server.running.port }, ...server.running.doors);
@@ -178,7 +178,7 @@ test.each(['evil.example:80', '127.0.0.1:80', '[::1]:80', 'evil', '*', '%', '//e
 
 test('the log explains once how to allow a refused extension, and that setting works', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-doors-'));
-  await using process = await startProcess(folder, { LOG_LEVEL: 'info', PARLANCE_DOORS: 'agentloop=0' });
+  await using process = await startProcess(folder, { LOG_LEVEL: 'info', PARLANCE_LISTEN: 'agentloop=0' });
   const { port } = new URL(process.http);
   const headers: Lines = [
     ['Host', `127.0.0.1:${port}`],

@@ -13,7 +13,7 @@ import { gatedModel } from '../gated-model.ts';
 import { durableOf } from '../server-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-listeners-'));
-const settings = { PARLANCE_DATA: join(folder, 'data'), PARLANCE_DOORS: 'broadcast=0' };
+const settings = { PARLANCE_DATA: join(folder, 'data'), PARLANCE_LISTEN: 'broadcast=0' };
 let server: TestServer;
 let ada: Parlance;
 

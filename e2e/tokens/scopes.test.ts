@@ -43,7 +43,7 @@ describe.each(['open', 'required'])('in %s mode', (PARLANCE_AUTH) => {
   beforeAll(async () => {
     server = await startTestServer({
       PARLANCE_AUTH,
-      PARLANCE_DOORS: Object.keys(CHATS)
+      PARLANCE_LISTEN: Object.keys(CHATS)
         .map((dialect) => `${dialect}=0`)
         .join(','),
       PARLANCE_API_REQUESTS_PER_MINUTE: '100000',

@@ -60,8 +60,8 @@ describe('a port that another server of ours listens on stops the start with one
   test('an extra listener on the port of the other server', async () => {
     await using first = spawnParlance(['serve'], options({ PORT: '0' }));
     const port = await printedPort(first);
-    const args = ['serve', '--port', '0', '--door', 'broadcast=0', '--door', `agentloop=${port}`];
-    expect(await runParlance(args, options())).toEqual(refusal(port, '--door agentloop=PORT'));
+    const args = ['serve', '--port', '0', '--listen', 'broadcast=0', '--listen', `agentloop=${port}`];
+    expect(await runParlance(args, options())).toEqual(refusal(port, '--listen agentloop=PORT'));
     expect((await fetch(`http://127.0.0.1:${port}/health`)).status).toBe(200);
   });
 });
@@ -72,8 +72,8 @@ describe('a port that another program listens on stops the start with one line',
       await using foreign = foreignListener(host);
       const port = await printedPort(foreign);
       expect(await runParlance(['serve', '--port', port], options())).toEqual(refusal(port, '--port PORT'));
-      const doors = options({ PORT: '0', PARLANCE_DOORS: `pusher=${port}` });
-      expect(await runParlance(['serve'], doors)).toEqual(refusal(port, '--door pusher=PORT'));
+      const doors = options({ PORT: '0', PARLANCE_LISTEN: `pusher=${port}` });
+      expect(await runParlance(['serve'], doors)).toEqual(refusal(port, '--listen pusher=PORT'));
     });
   }
 });

@@ -182,7 +182,7 @@ test('a host that is not an address of this machine is named, with the flag for 
 describe('with a server', () => {
   test('prints its listeners, and a signal stops it with exit 0', async () => {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      const args = ['serve', '--port', '0', '--door', 'native=0', '--door', 'agentloop=0'];
+      const args = ['serve', '--port', '0', '--listen', 'native=0', '--listen', 'agentloop=0'];
       await using child = spawnParlance(args, { cwd: newFolder() });
       const [listening = '', ...listeners] = await readLines(child.stdout, 3);
       expect(listening).toMatch(/^parlance listening on http:\/\/127\.0\.0\.1:[1-9]\d*$/);

@@ -9,9 +9,9 @@ test('a failed start of an extra listener leaves neither its port nor its data f
   const folder = mkdtempSync(join(tmpdir(), 'parlance-listen-'));
   const settings = { PORT: String(freePort()), PARLANCE_DATA: join(folder, 'data') };
   const other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data: () => undefined } });
-  const failed = startTestServer({ ...settings, PARLANCE_DOORS: `broadcast=${other.port}` });
+  const failed = startTestServer({ ...settings, PARLANCE_LISTEN: `broadcast=${other.port}` });
   await expect(failed).rejects.toThrow(
-    `port ${other.port} on 127.0.0.1 is in use: choose another with --door broadcast=PORT`,
+    `port ${other.port} on 127.0.0.1 is in use: choose another with --listen broadcast=PORT`,
   );
   await expect(fetch(`http://127.0.0.1:${settings.PORT}/health`)).rejects.toThrow('ECONNREFUSED');
   const server = await startTestServer(settings);

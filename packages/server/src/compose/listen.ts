@@ -9,7 +9,7 @@ export function listenOrExplain(dialect: string | null, listening: ListenOptions
   } catch (thrown) {
     if (!(thrown instanceof Error && 'code' in thrown && thrown.code === 'EADDRINUSE')) throw thrown;
     const { hostname, port } = listening;
-    const setting = dialect === null ? '--port PORT' : `--door ${dialect}=PORT`;
+    const setting = dialect === null ? '--port PORT' : `--listen ${dialect}=PORT`;
     throw new Error(`port ${port} on ${hostname} is in use: choose another with ${setting}`, {
       cause: thrown,
     });

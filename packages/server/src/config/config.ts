@@ -98,7 +98,7 @@ function checkPorts({ port, doors }: Config): void {
   for (const door of doors) {
     if (door.port !== 0 && taken.has(door.port))
       throw new ConfigError(
-        `--door ${door.dialect}=${door.port}: another listener of this server has port ${door.port}; choose another one`,
+        `--listen ${door.dialect}=${door.port}: another listener of this server has port ${door.port}; choose another one`,
       );
     taken.add(door.port);
   }

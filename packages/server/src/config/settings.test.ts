@@ -9,7 +9,7 @@ const { errorOf, folder } = configFolders();
 const reads: [why: string, argv: string[], variables: Record<string, string>, expected: Partial<Config>][] = [
   [
     'repeated doors',
-    ['--door', 'agentloop=8080', '--door', 'native=0'],
+    ['--listen', 'agentloop=8080', '--listen', 'native=0'],
     {},
     {
       doors: [
@@ -21,7 +21,7 @@ const reads: [why: string, argv: string[], variables: Record<string, string>, ex
   [
     'a list of doors',
     [],
-    { PARLANCE_DOORS: 'broadcast=8001, conversations=8000,' },
+    { PARLANCE_LISTEN: 'broadcast=8001, conversations=8000,' },
     {
       doors: [
         { dialect: 'broadcast', port: 8001 },
@@ -69,9 +69,21 @@ const reads: [why: string, argv: string[], variables: Record<string, string>, ex
   ],
   ['a secret of 32 bytes', [], { AUTH_SECRET: 'é'.repeat(16) }, { authSecret: 'é'.repeat(16) }],
   [
-    'a door for channels',
+    'former names of the flag and the variable',
+    ['--door', 'native=0'],
+    { PARLANCE_DOORS: 'pusher=3005' },
+    { doors: [{ dialect: 'native', port: 0 }] },
+  ],
+  [
+    'the former name of the variable',
     [],
     { PARLANCE_DOORS: 'pusher=3005' },
+    { doors: [{ dialect: 'pusher', port: 3005 }] },
+  ],
+  [
+    'a listener for channels',
+    [],
+    { PARLANCE_LISTEN: 'pusher=3005' },
     { doors: [{ dialect: 'pusher', port: 3005 }] },
   ],
   [
@@ -102,23 +114,23 @@ const refusals: [argv: string[], variables: Record<string, string>, line: string
   [[], { PORT: '65536' }, 'PORT must be a whole number from 0 to 65535, not "65536"'],
   [[], { PORT: '80.5' }, 'PORT must be a whole number from 0 to 65535, not "80.5"'],
   [[], { HOST: 'a b' }, 'HOST must be a host name or an address, not "a b"'],
-  [['--door', 'agentloop'], {}, '--door must hold NAME=PORT, not "agentloop"'],
+  [['--listen', 'agentloop'], {}, '--listen must hold NAME=PORT, not "agentloop"'],
   [
-    ['--door', 'telnet=23'],
+    ['--listen', 'telnet=23'],
     {},
-    `--door names "telnet", which is not a dialect (${DIALECT_NAMES.join(', ')})`,
+    `--listen names "telnet", which is not a dialect (${DIALECT_NAMES.join(', ')})`,
   ],
   [['--channels', 'maybe'], {}, '--channels must be true or false, not "maybe"'],
   [[], { SOCKUDO_PORT: '0' }, 'SOCKUDO_PORT must be a whole number from 1 to 65535, not "0"'],
   [
-    ['--door', 'native=70000'],
+    ['--listen', 'native=70000'],
     {},
-    '--door gives native the port "70000": it must be a whole number from 0 to 65535',
+    '--listen gives native the port "70000": it must be a whole number from 0 to 65535',
   ],
   [
-    ['--door', 'native=3000'],
+    ['--listen', 'native=3000'],
     {},
-    '--door native=3000: another listener of this server has port 3000; choose another one',
+    '--listen native=3000: another listener of this server has port 3000; choose another one',
   ],
   [
     [],

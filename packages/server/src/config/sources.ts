@@ -23,8 +23,8 @@ type Flags = Map<SettingKey | 'config', Given>;
 
 const BY_FLAG = new Map<string, SettingKey | 'config'>([[CONFIG_FILE.flag, 'config']]);
 for (const key of SETTING_KEYS) {
-  const { flag } = SETTINGS[key];
-  if (flag !== null) BY_FLAG.set(flag, key);
+  const { flag, formerFlag }: Setting = SETTINGS[key];
+  for (const name of [flag, formerFlag]) if (name) BY_FLAG.set(name, key);
 }
 
 export const settingOf = (key: SettingKey | 'config'): Setting =>

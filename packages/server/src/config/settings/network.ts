@@ -21,8 +21,9 @@ export const NETWORK = {
     description: 'port of the default listener; 0 for any free port',
   },
   doors: {
-    env: ['PARLANCE_DOORS'],
-    flag: '--door',
+    env: ['PARLANCE_LISTEN', 'PARLANCE_DOORS'],
+    flag: '--listen',
+    formerFlag: '--door',
     argument: 'NAME=PORT',
     fallback: [],
     schema: doors,

@@ -6,6 +6,8 @@ export type Setting = {
   readonly env: readonly string[];
   /** null for secrets: a command line can be read by other users of the machine */
   readonly flag: string | null;
+  /** another name that is accepted, but not shown */
+  readonly formerFlag?: string;
   /** placeholder after the flag in the help */
   readonly argument: string;
   /** parsed by the schema like any other value; undefined if the setting may stay unset */

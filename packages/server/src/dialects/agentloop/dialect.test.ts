@@ -248,7 +248,7 @@ test('if a token is required, a socket without one is closed with 1008', async (
 });
 
 test('the extra listener and the root path serve it too', async () => {
-  const doors = await startTestServer({ PARLANCE_DOORS: 'agentloop=0' });
+  const doors = await startTestServer({ PARLANCE_LISTEN: 'agentloop=0' });
   const door = doors.running.doors[0]?.port;
   const client = await (await import('../../testing/client.ts')).TestClient.connect(
     `ws://127.0.0.1:${door}/any/path`,

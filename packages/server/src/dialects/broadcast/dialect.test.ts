@@ -218,7 +218,7 @@ describe('endpoints', () => {
   });
 
   test('its extra listener serves it at every path', async () => {
-    const doors = await startTestServer({ PARLANCE_DOORS: 'broadcast=0' });
+    const doors = await startTestServer({ PARLANCE_LISTEN: 'broadcast=0' });
     const client = await TestClient.connect(`ws://127.0.0.1:${doors.running.doors[0]?.port}/`);
     client.send(chat('Hello'));
     await client.next('agent_message');

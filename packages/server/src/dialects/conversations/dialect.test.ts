@@ -43,7 +43,7 @@ describe('connecting', () => {
   });
 
   test('an extra listener serves it at every path and also requires a token', async () => {
-    const other = await startTestServer({ PARLANCE_DOORS: 'conversations=0' });
+    const other = await startTestServer({ PARLANCE_LISTEN: 'conversations=0' });
     try {
       const port = other.running.doors[0]?.port;
       const token = await other.login('uma', 'uma-password');

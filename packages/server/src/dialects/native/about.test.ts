@@ -4,7 +4,7 @@ import type { aboutView } from './about.ts';
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startTestServer({ PARLANCE_AUTH: 'required', PARLANCE_DOORS: 'agentloop=0' });
+  server = await startTestServer({ PARLANCE_AUTH: 'required', PARLANCE_LISTEN: 'agentloop=0' });
 });
 afterAll(() => server.stop());
 

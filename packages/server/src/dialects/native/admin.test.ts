@@ -9,7 +9,7 @@ type Json = Record<string, unknown>;
 
 let server: TestServer;
 const start = async () => {
-  server = await startTestServer({ PARLANCE_AUTH: 'required', PARLANCE_DOORS: 'agentloop=0' });
+  server = await startTestServer({ PARLANCE_AUTH: 'required', PARLANCE_LISTEN: 'agentloop=0' });
 };
 
 /** `endpoint` is a method and a path. */

@@ -24,7 +24,7 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
   let clients: readonly Client[];
   let token: string;
   beforeAll(async () => {
-    server = await startTestServer({ PARLANCE_AUTH: auth, PARLANCE_DOORS: 'agentloop=0' });
+    server = await startTestServer({ PARLANCE_AUTH: auth, PARLANCE_LISTEN: 'agentloop=0' });
     token = await server.login('dev', 'dev-password');
     const parlance = connect({ url: server.http, token: auth === 'open' ? null : token });
     info = serverInfoOf(await parlance.server(), server.http);
