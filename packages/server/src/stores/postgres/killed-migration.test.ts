@@ -7,13 +7,26 @@ import { until } from '../../testing/until.ts';
 import { MIGRATIONS, type Migration } from './migrations.ts';
 import { openPostgresStore } from './open.ts';
 
+/** The steps of a later release. */
+const migrations: readonly Migration[] = [
+  ...MIGRATIONS,
+  {
+    oldest: 1,
+    sql: "ALTER TABLE sessions ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'",
+    afterwards: [
+      'CREATE INDEX CONCURRENTLY IF NOT EXISTS sessions_by_colour ON sessions (colour)',
+      'CREATE INDEX CONCURRENTLY IF NOT EXISTS sessions_by_owner_and_colour ON sessions (owner, colour)',
+    ],
+  },
+  { oldest: 1, sql: 'CREATE TABLE colours (name TEXT PRIMARY KEY)' },
+];
+
 /** Upgrades, and waits in the given step until it is killed. */
 const PROGRAM = `
-  const { MIGRATIONS } = await import(${JSON.stringify(join(import.meta.dir, 'migrations.ts'))});
   const { openPostgresStore } = await import(${JSON.stringify(join(import.meta.dir, 'open.ts'))});
   const [url, step, part] = process.argv.slice(-3);
   const wait = 'SELECT pg_sleep(600)';
-  const migrations = MIGRATIONS.map((migration, index) =>
+  const migrations = ${JSON.stringify(migrations)}.map((migration, index) =>
     index !== Number(step) ? migration
     : part === 'sql' ? { ...migration, sql: migration.sql + ';' + wait }
     : { ...migration, afterwards: migration.afterwards.toSpliced(Number(part), 0, wait) });
@@ -21,9 +34,9 @@ const PROGRAM = `
   await openPostgresStore(url, { log: { debug: quiet, info: quiet, warn: quiet, error: quiet }, migrations });
 `;
 
-const PLACES: (readonly [step: number, part: string])[] = MIGRATIONS.flatMap(
+const PLACES: (readonly [step: number, part: string])[] = migrations.flatMap(
   ({ afterwards = [] }: Migration, step) =>
-    step === 0
+    step < MIGRATIONS.length
       ? []
       : [[step, 'sql'] as const, ...afterwards.map((_, index) => [step, String(index)] as const)],
 );
@@ -45,9 +58,9 @@ describe.skipIf(noPostgres)('a node killed during an upgrade', () => {
   test('leaves the old schema or the new one, and a node that waits completes it', async () => {
     const { engine } = server();
     const old = await engine.createDatabase();
-    await (await openPostgresStore(old, { log: NO_LOG, migrations: MIGRATIONS.slice(0, 1) })).close();
+    await (await openPostgresStore(old, { log: NO_LOG })).close();
     const current = await engine.createDatabase(old);
-    await (await openNode(current)).close();
+    await (await openNode(current, { migrations })).close();
     const of = async (url: string) => {
       await using sql = new SQL(url, { max: 1 });
       return await schemaOf(sql);
@@ -63,14 +76,14 @@ describe.skipIf(noPostgres)('a node killed during an upgrade', () => {
             WHERE datname = current_database() AND wait_event = 'PgSleep'`
         ).length > 0;
       await until(sleeping);
-      const waiting = openNode(url);
+      const waiting = openNode(url, { migrations });
       const seen = await schemaOf(sql);
       child.kill('SIGKILL');
       await child.exited;
       // The transaction is complete or invisible; its indexes follow one by one.
       const { columns } = part === 'sql' ? before : after;
       expect([step, part, seen.columns]).toEqual([step, part, columns]);
-      expect(seen.cluster[0].completed).toBe(1);
+      expect(seen.cluster[0].completed).toBe(MIGRATIONS.length);
       const node = await waiting;
       expect(await schemaOf(sql)).toEqual(after);
       await node.close();

@@ -38,7 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
       schema INTEGER NOT NULL,
       -- the newest version of an event that may be in the database
       event_version INTEGER NOT NULL,
-      -- grows with every write to users or revocations
+      -- grows with every change of users, API keys, pairings, settings and revocations
       changes BIGINT NOT NULL DEFAULT 0,
       -- signs tokens, and messages between nodes
       secret TEXT NOT NULL
@@ -53,6 +53,8 @@ export const MIGRATIONS: readonly Migration[] = [
       started_at TIMESTAMPTZ NOT NULL DEFAULT now(),
       -- the leases of the node are good until then
       until TIMESTAMPTZ NOT NULL,
+      -- how long a heartbeat of the node is good
+      lease_ms INTEGER NOT NULL,
       heartbeats BIGINT NOT NULL DEFAULT 0,
       bus_down BOOLEAN NOT NULL DEFAULT FALSE
     ) WITH (fillfactor = 10);
@@ -74,11 +76,15 @@ export const MIGRATIONS: readonly Migration[] = [
       approval TEXT COLLATE "C",
       archived BOOLEAN NOT NULL,
       ephemeral BOOLEAN NOT NULL,
+      pinned BOOLEAN NOT NULL,
+      tags JSONB NOT NULL,
       labels JSONB NOT NULL,
       message_count BIGINT NOT NULL,
       created_at BIGINT NOT NULL,
       updated_at BIGINT NOT NULL,
       head BIGINT NOT NULL,
+      -- the last event whose message is in the search index
+      indexed BIGINT NOT NULL DEFAULT 0,
       -- the node that drives the session, and the fencing token with which it does
       driver TEXT COLLATE "C",
       epoch BIGINT NOT NULL DEFAULT 0,
@@ -96,6 +102,11 @@ export const MIGRATIONS: readonly Migration[] = [
     CREATE INDEX sessions_awaiting_approval ON sessions (updated_at DESC, row DESC) WHERE approval IS NOT NULL;
     CREATE INDEX sessions_awaiting_approval_by_owner ON sessions (owner, updated_at DESC, row DESC)
       WHERE approval IS NOT NULL;
+    CREATE INDEX sessions_pinned ON sessions (updated_at DESC, row DESC) WHERE pinned;
+    CREATE INDEX sessions_pinned_by_owner ON sessions (owner, updated_at DESC, row DESC) WHERE pinned;
+    CREATE INDEX sessions_tagged ON sessions (updated_at DESC, row DESC) WHERE tags <> '[]';
+    CREATE INDEX sessions_tagged_by_owner ON sessions (owner, updated_at DESC, row DESC) WHERE tags <> '[]';
+    CREATE INDEX sessions_to_index ON sessions (owner) WHERE indexed < head AND NOT ephemeral;
 
     -- apart from the session, whose row is written with every append: a checkpoint is large and seldom changes
     CREATE TABLE checkpoints (
@@ -124,6 +135,43 @@ export const MIGRATIONS: readonly Migration[] = [
     );
     CREATE INDEX lookups_by_session ON lookups (session);
 
+    -- words of the message, and the owner as one word that no message has
+    CREATE TABLE messages (
+      session BIGINT NOT NULL,
+      seq BIGINT NOT NULL,
+      at BIGINT NOT NULL,
+      words TSVECTOR NOT NULL,
+      PRIMARY KEY (session, seq)
+    );
+    CREATE INDEX messages_by_words ON messages USING gin (words);
+
+    -- filled together with the index of messages
+    CREATE TABLE turns (
+      session BIGINT NOT NULL,
+      id TEXT COLLATE "C" NOT NULL,
+      owner TEXT COLLATE "C" NOT NULL,
+      state TEXT COLLATE "C" NOT NULL,
+      at BIGINT NOT NULL,
+      first_seq BIGINT NOT NULL,
+      last_seq BIGINT NOT NULL,
+      -- approvals that were requested and not answered
+      waiting INTEGER NOT NULL,
+      PRIMARY KEY (session, id)
+    );
+    CREATE INDEX turns_by_owner ON turns (owner, at DESC, session DESC, last_seq DESC);
+    CREATE INDEX turns_by_owner_and_state ON turns (owner, state, at DESC, session DESC, last_seq DESC);
+    CREATE INDEX turns_by_session ON turns (session, at DESC, last_seq DESC);
+
+    -- links that show a session; only hashes of their tokens are stored
+    CREATE TABLE shares (
+      hash TEXT COLLATE "C" PRIMARY KEY,
+      id TEXT COLLATE "C" NOT NULL,
+      session BIGINT NOT NULL,
+      seq BIGINT NOT NULL,
+      created_at BIGINT NOT NULL
+    );
+    CREATE INDEX shares_by_session ON shares (session);
+
     CREATE TABLE users (
       name TEXT COLLATE "C" PRIMARY KEY,
       role TEXT NOT NULL,
@@ -139,6 +187,7 @@ export const MIGRATIONS: readonly Migration[] = [
       role TEXT NOT NULL,
       -- JSON
       dialects TEXT,
+      administration BOOLEAN NOT NULL,
       hash TEXT NOT NULL,
       created_at BIGINT NOT NULL,
       expires_at BIGINT,
@@ -146,45 +195,6 @@ export const MIGRATIONS: readonly Migration[] = [
     );
     CREATE INDEX api_keys_by_owner ON api_keys (owner, created_at, id);
 
-    CREATE TABLE revocations (
-      id TEXT COLLATE "C" PRIMARY KEY,
-      until BIGINT NOT NULL
-    );
-    CREATE INDEX revocations_by_end ON revocations (until);
-
-    CREATE TABLE preferences (
-      owner TEXT COLLATE "C" PRIMARY KEY,
-      value TEXT NOT NULL
-    );
-
-    CREATE TABLE login_attempts (
-      key TEXT COLLATE "C" PRIMARY KEY,
-      points INTEGER NOT NULL,
-      until TIMESTAMPTZ NOT NULL
-    );
-    CREATE INDEX login_attempts_by_end ON login_attempts (until);
-    `,
-  },
-  {
-    oldest: 1,
-    sql: `
-    -- how long a heartbeat of the node is good
-    ALTER TABLE nodes ADD COLUMN lease_ms INTEGER NOT NULL DEFAULT 1500;
-    `,
-  },
-  {
-    oldest: 1,
-    sql: `
-    CREATE TABLE settings (
-      name TEXT COLLATE "C" PRIMARY KEY,
-      value TEXT NOT NULL,
-      version BIGINT NOT NULL
-    );
-    `,
-  },
-  {
-    oldest: 1,
-    sql: `
     CREATE TABLE pairing_requests (
       id TEXT COLLATE "C" PRIMARY KEY,
       hash TEXT NOT NULL,
@@ -204,91 +214,40 @@ export const MIGRATIONS: readonly Migration[] = [
       -- null: whoever calls without a token in open mode
       owner TEXT COLLATE "C" REFERENCES users (name) ON DELETE CASCADE,
       role TEXT NOT NULL,
+      -- the API key that approved the pairing, and its expiry
+      key TEXT COLLATE "C" REFERENCES api_keys (id) ON DELETE CASCADE,
+      expires_at BIGINT,
       created_at BIGINT NOT NULL,
       allowed_at BIGINT NOT NULL,
       last_used_at BIGINT
     );
     CREATE INDEX pairings_by_owner ON pairings (owner, allowed_at, id);
     CREATE INDEX pairings_by_origin ON pairings (origin);
-    `,
-  },
-  {
-    oldest: 1,
-    sql: `
-    ALTER TABLE sessions ADD COLUMN pinned BOOLEAN NOT NULL DEFAULT FALSE;
-    ALTER TABLE sessions ADD COLUMN tags JSONB NOT NULL DEFAULT '[]';
-    `,
-    afterwards: ['pinned', `tags <> '[]'`].flatMap((condition) => {
-      const name = condition === 'pinned' ? 'sessions_pinned' : 'sessions_tagged';
-      return [
-        `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name} ON sessions (updated_at DESC, row DESC) WHERE ${condition}`,
-        `CREATE INDEX CONCURRENTLY IF NOT EXISTS ${name}_by_owner ON sessions (owner, updated_at DESC, row DESC)
-           WHERE ${condition}`,
-      ];
-    }),
-  },
-  {
-    oldest: 1,
-    sql: `
-    -- the last event whose message is in the search index
-    ALTER TABLE sessions ADD COLUMN indexed BIGINT NOT NULL DEFAULT 0;
-
-    -- words of the message, and the owner as one word that no message has
-    CREATE TABLE messages (
-      session BIGINT NOT NULL,
-      seq BIGINT NOT NULL,
-      at BIGINT NOT NULL,
-      words TSVECTOR NOT NULL,
-      PRIMARY KEY (session, seq)
-    );
-    CREATE INDEX messages_by_words ON messages USING gin (words);
-
-    -- links that show a session; only hashes of their tokens are stored
-    CREATE TABLE shares (
-      hash TEXT COLLATE "C" PRIMARY KEY,
-      id TEXT COLLATE "C" NOT NULL,
-      session BIGINT NOT NULL,
-      seq BIGINT NOT NULL,
-      created_at BIGINT NOT NULL
-    );
-    CREATE INDEX shares_by_session ON shares (session);
-    `,
-    afterwards: [
-      `CREATE INDEX CONCURRENTLY IF NOT EXISTS sessions_to_index ON sessions (owner)
-         WHERE indexed < head AND NOT ephemeral`,
-    ],
-  },
-  {
-    oldest: 1,
-    sql: `
-    -- filled together with the index of messages, which therefore begins anew
-    CREATE TABLE turns (
-      session BIGINT NOT NULL,
-      id TEXT COLLATE "C" NOT NULL,
-      owner TEXT COLLATE "C" NOT NULL,
-      state TEXT COLLATE "C" NOT NULL,
-      at BIGINT NOT NULL,
-      first_seq BIGINT NOT NULL,
-      last_seq BIGINT NOT NULL,
-      -- approvals that were requested and not answered
-      waiting INTEGER NOT NULL,
-      PRIMARY KEY (session, id)
-    );
-    CREATE INDEX turns_by_owner ON turns (owner, at DESC, session DESC, last_seq DESC);
-    CREATE INDEX turns_by_owner_and_state ON turns (owner, state, at DESC, session DESC, last_seq DESC);
-    CREATE INDEX turns_by_session ON turns (session, at DESC, last_seq DESC);
-    TRUNCATE messages;
-    UPDATE sessions SET indexed = 0 WHERE indexed > 0;
-    `,
-  },
-  {
-    oldest: 1,
-    sql: `
-    ALTER TABLE api_keys ADD COLUMN administration BOOLEAN NOT NULL DEFAULT FALSE;
-    -- the API key that approved the pairing, and its expiry
-    ALTER TABLE pairings ADD COLUMN key TEXT COLLATE "C" REFERENCES api_keys (id) ON DELETE CASCADE;
-    ALTER TABLE pairings ADD COLUMN expires_at BIGINT;
     CREATE INDEX pairings_by_key ON pairings (key);
+
+    CREATE TABLE revocations (
+      id TEXT COLLATE "C" PRIMARY KEY,
+      until BIGINT NOT NULL
+    );
+    CREATE INDEX revocations_by_end ON revocations (until);
+
+    CREATE TABLE preferences (
+      owner TEXT COLLATE "C" PRIMARY KEY,
+      value TEXT NOT NULL
+    );
+
+    CREATE TABLE settings (
+      name TEXT COLLATE "C" PRIMARY KEY,
+      value TEXT NOT NULL,
+      version BIGINT NOT NULL
+    );
+
+    CREATE TABLE login_attempts (
+      key TEXT COLLATE "C" PRIMARY KEY,
+      points INTEGER NOT NULL,
+      until TIMESTAMPTZ NOT NULL
+    );
+    CREATE INDEX login_attempts_by_end ON login_attempts (until);
     `,
   },
 ];

@@ -17,10 +17,10 @@ async function fill({ query }: Database): Promise<void> {
   const owners = Array.from({ length: 50 }, (_, index) => `owner ${index}`);
   await query(
     `INSERT INTO sessions (bucket, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval,
-       archived, ephemeral, labels, message_count, created_at, updated_at, head)
+       archived, ephemeral, pinned, tags, labels, message_count, created_at, updated_at, head)
      SELECT bucket, owner, 'session ' || n, '', '', '', '', FALSE, '',
        (ARRAY['idle', 'running', 'waiting', 'failed'])[1 + n % 4], CASE WHEN n % 20 = 0 THEN 'asked' END,
-       FALSE, n % 50 = 0, '{}', 0, n, n, 1
+       FALSE, n % 50 = 0, FALSE, '[]', '{}', 0, n, n, 1
      FROM unnest($1::int[], $2::text[]) AS owners (bucket, owner), generate_series(1, 100) AS n`,
     [owners.map(bucketOf), owners],
   );

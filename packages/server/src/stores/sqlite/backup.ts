@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { BUSY_TIMEOUT_MS, DATABASE_FILE } from './connection.ts';
 import { storageError } from './errors.ts';
-import { eventsTable, versionOf } from './migrations.ts';
+import { versionOf } from './migrations.ts';
 
 export type Contents = { readonly sessions: number; readonly events: number };
 
@@ -36,26 +36,25 @@ export function checkedContents(path: string): Contents {
     const found = database.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get();
     if (found?.integrity_check !== 'ok')
       throw damaged(path, found?.integrity_check ?? 'it cannot be checked');
-    const events = eventsTable(versionOf(database, path));
-    for (const [reason, sql] of Object.entries(rulesFor(events))) {
+    for (const [reason, sql] of Object.entries(RULES)) {
       const count = numberFrom(database, sql);
       if (count > 0) throw damaged(path, `${reason}: ${count}`);
     }
     return {
       sessions: numberFrom(database, 'SELECT count(*) AS value FROM sessions'),
-      events: numberFrom(database, `SELECT count(*) AS value FROM ${events}`),
+      events: numberFrom(database, 'SELECT count(*) AS value FROM events'),
     };
   });
 }
 
-const rulesFor = (events: string): Readonly<Record<string, string>> => ({
+const RULES: Readonly<Record<string, string>> = {
   'rows without a parent': 'SELECT count(*) AS value FROM pragma_foreign_key_check',
   'sessions with lost events': `
     SELECT count(*) AS value FROM sessions
-    WHERE head <> (SELECT count(*) FROM ${events} WHERE session = row)
-      OR head <> (SELECT max(seq) FROM ${events} WHERE session = row)`,
-  'events that are not JSON': `SELECT count(*) AS value FROM ${events} WHERE NOT json_valid(body)`,
-});
+    WHERE head <> (SELECT count(*) FROM events WHERE session = row)
+      OR head <> (SELECT max(seq) FROM events WHERE session = row)`,
+  'events that are not JSON': 'SELECT count(*) AS value FROM events WHERE NOT json_valid(body)',
+};
 
 const damaged = (path: string, reason: string): Error =>
   new Error(`${path} is damaged: ${reason.replaceAll('\n', ' ')}`);

@@ -2,10 +2,9 @@
 import { Database, SQLiteError } from 'bun:sqlite';
 import { chmodSync, closeSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { EventOptions } from '../shared/stored-event.ts';
 import { isFull } from './errors.ts';
 import { lockFolder } from './lock.ts';
-import { migrate, stateOf, versionOf } from './migrations.ts';
+import { migrate, type SchemaOptions, stateOf, versionOf } from './migrations.ts';
 
 export const DATABASE_FILE = 'parlance.db';
 
@@ -38,7 +37,7 @@ export function closeToOthers(folder: string): void {
  * Throws an error with a one-line message if the folder has an unusable database that was not closed. Opens
  * it read-only: the last writer to close a database checkpoints its log, and this database may not be ours.
  */
-export function checkDatabase(folder: string, options: EventOptions = {}): void {
+export function checkDatabase(folder: string, options: SchemaOptions = {}): void {
   const path = join(folder, DATABASE_FILE);
   if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw new Error(`${path} is not a file`);
   if (!statSync(`${path}-wal`, { throwIfNoEntry: false })?.size) return;
@@ -63,7 +62,7 @@ const notOurs = (error: unknown, path: string): unknown =>
     ? new Error(`${path} is not a Parlance database`, { cause: error })
     : error;
 
-export type ConnectionOptions = EventOptions & {
+export type ConnectionOptions = SchemaOptions & {
   /** for servers: the caller has locked the folder */
   readonly exclusive?: boolean;
   /** called before anything is written */

@@ -3,12 +3,18 @@ import { Database } from 'bun:sqlite';
 import { expect, test } from 'bun:test';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { begin, refOf } from '../../testing/stores/contract/samples.ts';
 import { scratchFolder } from '../../testing/stores/contract/scratch.ts';
 import { MIGRATIONS } from './migrations.ts';
 import { openSqliteStore } from './open.ts';
 
-const FIXTURE = join(import.meta.dir, '../../../../../e2e/upgrade/schema-1/parlance.db.gz');
-const old = Bun.gunzipSync(readFileSync(FIXTURE));
+/** The steps of a later release. */
+const migrations = [
+  ...MIGRATIONS,
+  "ALTER TABLE sessions ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'",
+  'CREATE INDEX sessions_by_colour ON sessions (colour)',
+  "CREATE TABLE colours (name TEXT PRIMARY KEY) STRICT; INSERT INTO colours VALUES ('red')",
+];
 
 /** Opens the folder and kills itself before the given statement. */
 const PROGRAM = `
@@ -20,7 +26,8 @@ const PROGRAM = `
     return run.apply(this, given);
   };
   const { openSqliteStore } = await import(${JSON.stringify(join(import.meta.dir, 'open.ts'))});
-  await openSqliteStore(process.argv.at(-2), { exclusive: true }).close();
+  const migrations = ${JSON.stringify(migrations)};
+  await openSqliteStore(process.argv.at(-2), { exclusive: true, migrations }).close();
 `;
 
 /** Resolves with false if it ended before that statement. */
@@ -41,12 +48,14 @@ function schemaOf(folder: string) {
 
 test('the old schema or the new one is left, and the next start completes the upgrade', async () => {
   using first = scratchFolder();
-  writeFileSync(join(first.path, 'parlance.db'), old);
+  const created = openSqliteStore(first.path, { exclusive: true });
+  await begin(created, refOf('ada', 'first'));
+  await created.close();
+  const old = readFileSync(join(first.path, 'parlance.db'));
   const before = schemaOf(first.path);
-  await openSqliteStore(first.path).close();
+  await openSqliteStore(first.path, { migrations }).close();
   const after = schemaOf(first.path);
-  expect(before.version).toBeLessThan(MIGRATIONS.length);
-  expect(after.version).toBe(MIGRATIONS.length);
+  expect([before.version, after.version]).toEqual([MIGRATIONS.length, migrations.length]);
   const left: number[] = [];
   for (let statement = 0; ; statement++) {
     using scratch = scratchFolder();
@@ -55,13 +64,13 @@ test('the old schema or the new one is left, and the next start completes the up
     const found = schemaOf(scratch.path);
     expect(found).toEqual(found.version === before.version ? before : after);
     left.push(found.version ?? 0);
-    const store = openSqliteStore(scratch.path, { exclusive: true });
+    const store = openSqliteStore(scratch.path, { exclusive: true, migrations });
     expect(await store.count({})).toBeGreaterThan(0);
     await store.close();
     expect(schemaOf(scratch.path)).toEqual(after);
     if (!wasKilled) break;
   }
   // killed before and after the commit
-  expect(left.length).toBeGreaterThan(MIGRATIONS.length - (before.version ?? 0));
-  expect(new Set(left)).toEqual(new Set([before.version ?? 0, MIGRATIONS.length]));
+  expect(left.length).toBeGreaterThan(migrations.length - MIGRATIONS.length);
+  expect(new Set(left)).toEqual(new Set([MIGRATIONS.length, migrations.length]));
 });

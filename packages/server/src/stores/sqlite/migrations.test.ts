@@ -2,10 +2,10 @@ import { Database } from 'bun:sqlite';
 import { describe, expect, test } from 'bun:test';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { ApprovalId, eventVersion, TurnId } from '@parlance/protocol';
-import { begin, idsOf, newerUpcasts, refOf, textEvent } from '../../testing/stores/contract/samples.ts';
+import { eventVersion } from '@parlance/protocol';
+import { begin, idsOf, newerUpcasts, refOf } from '../../testing/stores/contract/samples.ts';
 import { scratchFolder } from '../../testing/stores/contract/scratch.ts';
-import { APPLICATION_ID, MIGRATIONS } from './migrations.ts';
+import { MIGRATIONS } from './migrations.ts';
 import { openSqliteStore } from './open.ts';
 
 const REFUSED: Record<string, { make: (path: string) => void | Promise<void>; message: string }> = {
@@ -13,8 +13,8 @@ const REFUSED: Record<string, { make: (path: string) => void | Promise<void>; me
     make: (path) => {
       using database = new Database(path, { create: true });
       database.run('PRAGMA journal_mode = WAL');
-      database.run('CREATE TABLE facts (theirs TEXT)');
-      database.run("INSERT INTO facts VALUES ('theirs')");
+      database.run('CREATE TABLE events (theirs TEXT)');
+      database.run("INSERT INTO events VALUES ('theirs')");
     },
     message: 'is not a Parlance database',
   },
@@ -84,137 +84,41 @@ test('an up-to-date database is opened without a write', async () => {
   expect(readFileSync(join(scratch.path, 'parlance.db')).equals(before)).toBe(true);
 });
 
-type Release = {
-  readonly version: number;
-  readonly sessions: Record<string, object[]>;
-  readonly status?: string;
+const NEWER = {
+  migrations: [...MIGRATIONS, "ALTER TABLE sessions ADD COLUMN colour TEXT NOT NULL DEFAULT 'red'"],
 };
 
-/** A database as an older release left it, with these sessions and events. */
-function olderRelease(path: string, { version, sessions, status = 'idle' }: Release): void {
-  using database = new Database(path, { create: true, strict: true });
-  for (const step of MIGRATIONS.slice(0, version)) database.run(step);
-  database.run(`PRAGMA application_id = ${APPLICATION_ID}`);
-  database.run(`PRAGMA user_version = ${version}`);
-  for (const [id, events] of Object.entries(sessions)) {
-    const { lastInsertRowid: row } = database
-      .prepare(`INSERT INTO sessions (owner, id, dialect, domain, agent, title, status, created_at, updated_at, head)
-        VALUES ('ada', ?, 'native', 'default', 'assistant', 'Kept', ?, 1, ?, ?)`)
-      .run(id, status, events.length, events.length);
-    events.forEach((event, index) => {
-      const body = JSON.stringify({ session: id, id: `fact-${index}`, at: 1, seq: index + 1, ...event });
-      database.prepare('INSERT INTO facts VALUES (?, ?, ?)').run(row, index + 1, body);
-    });
-  }
-}
-
-test('a database of the first release is upgraded in place, and its sessions have the new columns', async () => {
+test('a database of an older release is upgraded in place, and the older release then refuses it', async () => {
   using scratch = scratchFolder();
-  const turn = 'turn';
-  const input = { type: 'input.accepted', input: 'i', parts: [], dialect: 'native' };
-  const label = (labels: Record<string, string>) => ({ type: 'session.labelled', labels });
-  const ended = { type: 'tool.ended', turn, call: 'c', outcome: 'ok', parts: [], durationMs: 0 };
-  const sessions = {
-    spoken: [
-      input,
-      { type: 'text.ended', turn, block: 'b', text: 'Half \ud83d of a "pair".' },
-      { type: 'text.ended', turn, block: 'b', text: '' },
-      { type: 'call.deferred', turn, call: 'c' },
-      ended,
-      label({ site: 'old.org', url: 'kept' }),
-      { ...ended, final: true },
-      { type: 'session.archived', by: 'ada' },
-      label({ site: 'new.org' }),
-    ],
-    revived: [{ type: 'session.archived', by: 'ada' }, input],
-    begun: [
-      { ...input, parts: [{ type: 'text', text: 'before' }] },
-      { type: 'session.cleared', by: 'ada' },
-      { ...input, parts: [{ type: 'text', text: 'first of all' }] },
-      { ...input, parts: [{ type: 'text', text: 'then' }] },
-      { type: 'session.renamed', title: 'Kept', by: 'ada' },
-    ],
-    silent: [label({})],
-  };
-  olderRelease(join(scratch.path, 'parlance.db'), { version: 1, sessions });
-
-  const store = openSqliteStore(scratch.path);
-  const spoken = refOf('ada', 'spoken');
-  expect(await store.load(spoken)).toMatchObject({
-    title: 'Kept',
-    head: 9,
-    messageCount: 4,
-    archived: true,
-    labels: { site: 'new.org', url: 'kept' },
-  });
-  expect(await store.load(refOf('ada', 'revived'))).toMatchObject({
-    messageCount: 1,
-    archived: false,
-    labels: {},
-  });
-  expect(await store.load(refOf('ada', 'silent'))).toMatchObject({
-    messageCount: 0,
-    archived: false,
-    labels: {},
-  });
-  const begun = refOf('ada', 'begun');
-  expect(await store.load(begun)).toMatchObject({ renamed: true, firstInput: 'first of all' });
-  expect(await store.load(spoken)).toMatchObject({ renamed: false, firstInput: '' });
-  expect(idsOf((await store.list({ limit: 5 })).sessions)).toEqual(['begun', 'revived', 'silent']);
-  expect((await store.read(spoken, 0, 20)).length).toBe(9);
-  await store.append(9, [textEvent(spoken, 10)], { ...((await store.load(spoken)) ?? never()), head: 10 });
-  await store.preferences.put(spoken.owner, { theme: 'dark' });
-  await store.close();
-});
-
-test('sessions of an older release are found by approvals and turns, and pending ones are listed', async () => {
-  using scratch = scratchFolder();
-  const path = join(scratch.path, 'parlance.db');
-  const turn = { type: 'turn.started', turn: 'turn-1', input: 'i', agent: { id: 'a', name: 'A' } };
-  const asked = (call: string) => ({
-    type: 'approval.requested',
-    turn: 'turn-1',
-    call,
-    approval: `asks-${call}`,
-  });
-  const answered = (call: string) => ({ type: 'approval.answered', call, approval: `asks-${call}` });
-  const ended = (call: string) => ({ type: 'tool.ended', turn: 'turn-1', call, outcome: 'ok' });
-  const sessions = {
-    waits: [turn, asked('a'), answered('a'), ended('a'), asked('b')],
-    closed: [asked('c'), { type: 'tool.ended', call: 'c', outcome: 'aborted' }],
-    deferred: [asked('d'), answered('d'), { type: 'call.deferred', call: 'd' }],
-    quoted: [{ type: 'text.ended', text: 'It says "type":"approval.requested" and "turn.started".' }],
-    damaged: [asked('e'), { type: 'text.ended', text: 'will be damaged' }],
-  };
-  olderRelease(path, { version: 3, sessions, status: 'waiting' });
+  const ref = refOf('ada', 'first');
+  const older = openSqliteStore(scratch.path);
+  await begin(older, ref);
+  await older.close();
+  const newer = openSqliteStore(scratch.path, NEWER);
+  expect(idsOf((await newer.list({ limit: 5 })).sessions)).toEqual(['first']);
+  expect(await newer.read(ref, 0, 5)).toHaveLength(1);
+  await begin(newer, refOf('ada', 'second'));
+  await newer.close();
   {
-    using database = new Database(path);
-    database.run(
-      `UPDATE facts SET body = '{"type":"approval.requested", "turn.started"' WHERE body LIKE '%will be damaged%'`,
-    );
+    using database = new Database(join(scratch.path, 'parlance.db'));
+    expect(database.query('SELECT id, colour FROM sessions ORDER BY id').all()).toEqual([
+      { id: 'first', colour: 'red' },
+      { id: 'second', colour: 'red' },
+    ]);
   }
-  const store = openSqliteStore(scratch.path);
-  const sessionOf = async (id: string) =>
-    String((await store.lookup({ kind: 'approval', id: ApprovalId.parse(id) }))?.ref.id ?? null);
-  expect(await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((call) => sessionOf(`asks-${call}`)))).toEqual([
-    'waits',
-    'waits',
-    'closed',
-    'deferred',
-    'damaged',
-    'null',
-  ]);
-  expect(await store.lookup({ kind: 'turn', id: TurnId.parse('turn-1') })).toMatchObject({
-    ref: refOf('ada', 'waits'),
-    approval: 'asks-b',
-  });
-  const { sessions: waiting } = await store.list({ awaitingApproval: true, limit: 10 });
-  expect(idsOf(waiting)).toEqual(['waits', 'damaged']);
-  expect(await store.erase(refOf('ada', 'waits'))).toBe(true);
-  expect(await sessionOf('asks-b')).toBe('null');
-  await store.close();
+  expect(() => openSqliteStore(scratch.path)).toThrow(
+    `is from a newer version of Parlance (schema ${MIGRATIONS.length + 1}, this one knows ${MIGRATIONS.length})`,
+  );
 });
 
-const never = (): never => {
-  throw new Error('the session is gone');
-};
+test('a migration that fails changes nothing', async () => {
+  using scratch = scratchFolder();
+  const store = openSqliteStore(scratch.path);
+  await begin(store, refOf('ada', 'first'));
+  await store.close();
+  const migrations = [...NEWER.migrations, 'INSERT INTO missing VALUES (1)'];
+  expect(() => openSqliteStore(scratch.path, { migrations })).toThrow('no such table: missing');
+  const again = openSqliteStore(scratch.path);
+  expect(idsOf((await again.list({ limit: 5 })).sessions)).toEqual(['first']);
+  await again.close();
+});

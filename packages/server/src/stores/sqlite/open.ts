@@ -4,7 +4,6 @@ import type { SessionRef } from '../../core/ports/event-store.ts';
 import { type AccountDatabase, accountTables } from '../shared/accounts.ts';
 import { watchChanges } from '../shared/changes.ts';
 import { closeGuard, guarded, type Store, type Wrap } from '../shared/store.ts';
-import type { EventOptions } from '../shared/stored-event.ts';
 import { storableRef } from '../shared/text.ts';
 import { checkDatabase, closeConnection, closeToOthers, makeFolder, openConnection } from './connection.ts';
 import { storageError, storageFault } from './errors.ts';
@@ -13,6 +12,7 @@ import { LeaseTable, openMemoryLeases, type PlainStore, withLeases } from './lea
 import { prepareCount, prepareFindById, prepareList, prepareLookup, prepareTags } from './lists.ts';
 import { FolderInUse, lockFolder } from './lock.ts';
 import { checkAcknowledged, isNoted, type Log, openLog } from './log.ts';
+import type { SchemaOptions } from './migrations.ts';
 import { prepareSearch, prepareTurns } from './search.ts';
 import {
   type Append,
@@ -26,7 +26,7 @@ import {
 } from './sessions.ts';
 import { type FreeSpace, prepareSize, watchFreeSpace } from './space.ts';
 
-export type SqliteOptions = EventOptions & {
+export type SqliteOptions = SchemaOptions & {
   /** for servers: excludes other servers and upgrades of the database */
   readonly exclusive?: boolean;
   /** Parlance version, for operators */
