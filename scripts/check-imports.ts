@@ -17,7 +17,7 @@ const SDK = 'packages/sdk/';
 /** what console and extension share, and the two of them */
 const PAGES = ['packages/ui/', 'packages/web/', 'packages/extension/'];
 /** Modules of the protocol without zod: browsers load their code, and use only the types of the others. */
-const PLAIN_PROTOCOL = ['server-sent-events', 'session-summary', 'title'].map(
+const PLAIN_PROTOCOL = ['patch', 'server-sent-events', 'session-summary', 'title'].map(
   (name) => `@parlance/protocol/${name}`,
 );
 /** Modules of the protocol whose types the SDK uses. */

@@ -1,4 +1,5 @@
 /** Explains a command or a patch in plain sentences. The text contains an argv as JSON, a patch, or a command line. */
+import { patchedFiles } from '@parlance/protocol/patch';
 import { isScript, splitWords } from './command-line.ts';
 import { code } from './text.ts';
 
@@ -82,15 +83,16 @@ function explainCommand([program = '', ...words]: readonly string[]): string {
   return `${code(title)} ${PROGRAMS.get(title)}.${given.length === 0 ? '' : ` It is given ${given.join(', ')}.`}`;
 }
 
-const CHANGES = { Add: 'adds', Update: 'changes', Delete: 'deletes' } as const;
+const CHANGES = { add: 'adds', update: 'changes', delete: 'deletes' } as const;
 
 function explainPatch(patch: string): string {
-  const files = [...patch.matchAll(/^\*\*\* (Add|Update|Delete) File: (.+)$/gm)];
-  const count = (sign: RegExp) => patch.match(sign)?.length ?? 0;
-  const added = count(/^\+/gm);
-  if (files.length === 0) return 'The patch names no file: it changes nothing.';
-  const list = files
-    .slice(0, MAX_PARTS)
-    .map(([, verb, path = '']) => `${CHANGES[verb as keyof typeof CHANGES]} ${code(path.trim())}`);
-  return `The patch ${list.join(', ')}: ${added} ${added === 1 ? 'line' : 'lines'} added, ${count(/^-/gm)} removed.`;
+  const files = patchedFiles(patch);
+  const known = files.flatMap(({ change, path }) =>
+    change === 'unknown' ? [] : [`${CHANGES[change]} ${code(path)}`],
+  );
+  if (known.length === 0) return 'The patch names no file: it changes nothing.';
+  const lines = files.flatMap((file) => file.lines);
+  const count = (kind: 'add' | 'remove') => lines.filter((line) => line.kind === kind).length;
+  const added = count('add');
+  return `The patch ${known.slice(0, MAX_PARTS).join(', ')}: ${added} ${added === 1 ? 'line' : 'lines'} added, ${count('remove')} removed.`;
 }

@@ -1,5 +1,7 @@
 /** Out: the presentation of tool calls. */
+
 import { type Ask, type JsonObject, visible, visibleJson } from '@parlance/protocol';
+import { patchedFiles, type ShownLine } from '@parlance/protocol/patch';
 import type { CallFields, Diff, PlanEntry, ToolKind } from './updates.ts';
 
 const KINDS: Readonly<Record<string, ToolKind>> = {
@@ -70,34 +72,24 @@ export function diffsOf({ tool, input }: Omit<ToolUse, 'call'>): Diff[] {
 export const diffsToApprove = ({ patch }: Ask, call: Omit<ToolUse, 'call'> | undefined): Diff[] =>
   patch === undefined ? (call ? diffsOf(call) : []) : changesIn(patch);
 
-const FILE = /^\s*\*\*\* (Add|Delete|Update) File: (.+?)\s*$/;
-const MOVE = /^\s*\*\*\* Move to: (.+?)\s*$/;
-
 /** One diff per file, with the lines of the patch. Lenient, because this is only a preview. */
-function changesIn(patch: string): Diff[] {
-  const diffs: { path: string; isNew: boolean; before: string[]; after: string[] }[] = [];
-  for (const line of patch.split('\n')) {
-    const [, kind, path = ''] = FILE.exec(line) ?? [];
-    const current = diffs.at(-1);
-    if (kind !== undefined) diffs.push({ path, isNew: kind === 'Add', before: [], after: [] });
-    else if (current) {
-      const moved = MOVE.exec(line)?.[1];
-      if (moved !== undefined) current.path = moved;
-      else if (line.startsWith('+')) current.after.push(line.slice(1));
-      else if (line.startsWith('-')) current.before.push(line.slice(1));
-      else if (line.startsWith(' ') || line === '') {
-        current.before.push(line.slice(1));
-        current.after.push(line.slice(1));
-      }
-    }
-  }
-  return diffs.map(({ path, isNew, before, after }) => ({
-    type: 'diff',
-    path,
-    oldText: isNew ? null : before.join('\n'),
-    newText: after.join('\n'),
-  }));
-}
+const changesIn = (patch: string): Diff[] =>
+  patchedFiles(patch)
+    .filter(({ change }) => change !== 'unknown')
+    .map(({ change, path, moveTo, lines }) => {
+      const without = (side: 'add' | 'remove'): string =>
+        lines
+          .flatMap(({ kind, text }) => (kind === 'keep' || (kind !== side && isChange(kind)) ? [text] : []))
+          .join('\n');
+      return {
+        type: 'diff',
+        path: moveTo ?? path,
+        oldText: change === 'add' ? null : without('add'),
+        newText: without('remove'),
+      };
+    });
+
+const isChange = (kind: ShownLine['kind']): boolean => kind === 'add' || kind === 'remove';
 
 /** The plan of the agent, if the call sets it. */
 export function planOf({ tool, input }: Omit<ToolUse, 'call'>): PlanEntry[] | null {

@@ -3,13 +3,14 @@
  * for its own change. Files are changed one at a time: changes before a failure stay, and the outcome lists
  * them.
  */
+
 import { lstat, unlink } from 'node:fs/promises';
 import { Fault } from '@parlance/protocol';
+import { type Change, pathsOf } from '@parlance/protocol/patch';
 import { type Entry, openForReading, resolveForChange, resolvePath } from '../confined-path.ts';
 import { type Bounds, confine, errorCode, exists } from '../paths.ts';
 import { contentOf, mustBeSeen, type Seen, type Subject } from '../seen.ts';
 import { modeOf, writeWhole } from '../write.ts';
-import { type Change, pathsOf } from './parse.ts';
 import { rewrite } from './rewrite.ts';
 
 export type PatchResult = {

@@ -1,9 +1,10 @@
 /** The files of a patch before it is applied, for those who decide about it. */
+
 import { type Ask, Fault } from '@parlance/protocol';
+import type { Change } from '@parlance/protocol/patch';
 import { resolvePath } from '../confined-path.ts';
 import { type Bounds, errorCode } from '../paths.ts';
 import { readText } from './apply.ts';
-import type { Change } from './parse.ts';
 import { hunkLines } from './rewrite.ts';
 
 export type PatchedFiles = NonNullable<Ask['files']>;

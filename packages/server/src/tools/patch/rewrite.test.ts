@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { parsePatch } from './parse.ts';
+import { parsePatch } from '@parlance/protocol/patch';
 import { rewrite } from './rewrite.ts';
 
 function apply(content: string, ...lines: string[]): string {

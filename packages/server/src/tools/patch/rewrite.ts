@@ -1,6 +1,7 @@
 /** Applies hunks to the text of one file. Preserves line endings, the final newline and a byte order mark. */
+
 import { Fault } from '@parlance/protocol';
-import type { Hunk } from './parse.ts';
+import type { Hunk } from '@parlance/protocol/patch';
 import { seekLines } from './seek.ts';
 
 type FileLine = { readonly text: string; readonly ending: string };

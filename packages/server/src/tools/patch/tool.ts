@@ -1,7 +1,9 @@
 /** Changes files with a patch. */
+
 import { realpath } from 'node:fs/promises';
 import { join, normalize } from 'node:path';
 import { type Ask, Fault, textPart, visibleLine } from '@parlance/protocol';
+import { type Change, contextReading, PatchError, parsePatch, pathsOf } from '@parlance/protocol/patch';
 import { z } from 'zod';
 import {
   defineTool,
@@ -16,7 +18,6 @@ import type { Guard } from '../guard.ts';
 import { type Bounds, type ConfinedPath, confine, inFolder } from '../paths.ts';
 import { askOf, fingerprintsOf, seenBy } from '../seen.ts';
 import { applyPatch, fits, replacedBy, subjectsOf } from './apply.ts';
-import { type Change, contextReading, parsePatch, pathsOf } from './parse.ts';
 import { previewOf } from './preview.ts';
 
 const Input = z.object({
@@ -52,12 +53,8 @@ function ruleSubjects(patch: string, folder: string): RuleSubjects {
 
 /** The files a patch touches; null if the text is not a patch. */
 export function patchedPaths(patch: string): string[] | null {
-  try {
-    return pathsOf(parsePatch(patch));
-  } catch (thrown) {
-    if (thrown instanceof Fault) return null;
-    throw thrown;
-  }
+  const changes = readable(patch);
+  return changes && pathsOf(changes);
 }
 
 /** Null if the text is not a patch: running it changes nothing and returns the reason to the model. */
@@ -91,6 +88,14 @@ export async function askToPatch(patch: string, bounds: Bounds, base: string): P
   return { kind: 'edit', ...shown, description, grant: 'apply_patch' };
 }
 
+function parsed(patch: string): Change[] {
+  try {
+    return parsePatch(patch);
+  } catch (thrown) {
+    throw thrown instanceof PatchError ? new Fault('tool_invalid', thrown.message) : thrown;
+  }
+}
+
 export async function runPatch(
   patch: string,
   { bounds, base }: { readonly bounds: Bounds; readonly base: string },
@@ -98,7 +103,7 @@ export async function runPatch(
 ): Promise<ToolResult> {
   const started = performance.now();
   const narrow = contextReading(patch);
-  const changes = narrow && (await fits(narrow, bounds, base)) ? narrow : parsePatch(patch);
+  const changes = narrow && (await fits(narrow, bounds, base)) ? narrow : parsed(patch);
   const ask = askOf(context);
   const files = ask ? [] : await previewOf(changes, bounds, base);
   const { signal } = context;
@@ -136,7 +141,8 @@ function readable(patch: string): Change[] | null {
   try {
     return parsePatch(patch);
   } catch (thrown) {
-    return noneFor(thrown);
+    if (thrown instanceof PatchError) return null;
+    throw thrown;
   }
 }
 

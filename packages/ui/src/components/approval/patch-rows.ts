@@ -1,7 +1,6 @@
-/**
- * A patch as rows, old beside new. No text is dropped: a line that does not parse is shown as it is, so that nobody
- * approves what they could not see.
- */
+/** A patch as rows, old beside new. No text is dropped: a line that does not parse is shown as it is. */
+
+import * as patch from '@parlance/protocol/patch';
 
 export type Line = {
   readonly text: string;
@@ -17,51 +16,23 @@ export type Run =
   /** a line that does not parse */
   | { readonly kind: 'note'; readonly text: string };
 
-export type PatchedFile = {
-  /** `unknown`: lines outside of any file */
-  readonly change: 'add' | 'update' | 'delete' | 'unknown';
-  readonly path: string;
-  readonly moveTo: string | null;
+export type PatchedFile = Omit<patch.PatchedFile, 'lines'> & {
   readonly runs: readonly Run[];
   readonly removed: number;
   readonly added: number;
 };
 
-type FileBuilder = Omit<PatchedFile, 'moveTo' | 'runs' | 'removed' | 'added'> & {
-  moveTo: string | null;
-  readonly lines: string[];
-};
-
-const FRAME = new Set(['*** Begin Patch', '*** End Patch']);
-const HEADER = /^\s*\*\*\* (Add|Update|Delete) File: (.*)$/;
-const MOVE = /^\s*\*\*\* Move to: (.*)$/;
-const HUNK = /^@@|^\s+@@(\s|$)/;
 const WORD = /\w/;
-const CHANGES = { Add: 'add', Update: 'update', Delete: 'delete' } as const;
 
-export function filesOf(patch: string): PatchedFile[] {
-  const files: FileBuilder[] = [];
-  for (const line of patch.trim().split(/\r?\n/)) {
-    const header = HEADER.exec(line);
-    const current = files.at(-1);
-    if (header) {
-      const change = CHANGES[header[1] as keyof typeof CHANGES];
-      files.push({ change, path: (header[2] ?? '').trim(), moveTo: null, lines: [] });
-    } else if (FRAME.has(line.trim())) continue;
-    else if (current?.change === 'update' && current.lines.length === 0 && MOVE.test(line))
-      current.moveTo = (MOVE.exec(line)?.[1] ?? '').trim();
-    else if (current) current.lines.push(line);
-    else if (line.trim() !== '') files.push({ change: 'unknown', path: '', moveTo: null, lines: [line] });
-  }
-  return files.map(({ lines, ...file }) => {
+export const filesOf = (text: string): PatchedFile[] =>
+  patch.patchedFiles(text).map(({ lines, ...file }) => {
     const runs = runsOf(lines);
     const count = (side: 'removed' | 'added') =>
       runs.reduce((sum, run) => sum + (run.kind === 'change' ? run[side].length : 0), 0);
     return { ...file, runs, removed: count('removed'), added: count('added') };
   });
-}
 
-function runsOf(lines: readonly string[]): Run[] {
+function runsOf(lines: readonly patch.ShownLine[]): Run[] {
   const runs: Run[] = [];
   let removed: string[] = [];
   let added: string[] = [];
@@ -71,23 +42,25 @@ function runsOf(lines: readonly string[]): Run[] {
     if (removed.length + added.length > 0) runs.push(changed(removed, added));
     [removed, added, kept] = [[], [], []];
   };
-  for (const line of lines) {
-    const sign = HUNK.test(line) ? '@' : line.charAt(0);
-    const text = line.slice(1);
-    // A removed line after an added one starts the next change.
-    if (sign === '-') {
-      if (kept.length + added.length > 0) close();
-      removed.push(text);
-    } else if (sign === '+') {
-      if (kept.length > 0) close();
-      added.push(text);
-    } else if (sign === ' ' || line === '') {
-      if (removed.length + added.length > 0) close();
-      kept.push(text);
-    } else {
-      close();
-      if (sign === '@') runs.push({ kind: 'hunk', text: line.trim().slice(2).trim() });
-      else runs.push({ kind: 'note', text: line });
+  for (const { kind, text } of lines) {
+    switch (kind) {
+      case 'remove':
+        // A removed line after an added one starts the next change.
+        if (kept.length + added.length > 0) close();
+        removed.push(text);
+        break;
+      case 'add':
+        if (kept.length > 0) close();
+        added.push(text);
+        break;
+      case 'keep':
+        if (removed.length + added.length > 0) close();
+        kept.push(text);
+        break;
+      case 'hunk':
+      case 'other':
+        close();
+        runs.push({ kind: kind === 'hunk' ? 'hunk' : 'note', text });
     }
   }
   close();

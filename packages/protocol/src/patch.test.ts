@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { Fault } from '@parlance/protocol';
-import { contextReading, parsePatch, pathsOf } from './parse.ts';
+import { contextReading, PatchError, parsePatch, patchedFiles, pathsOf } from './patch.ts';
 
 const patch = (...lines: string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
 
@@ -139,6 +138,47 @@ test.each([
   [patch('*** Update File: a', '+x', '*** End of File', '+y'), 'must start with @@'],
   [patch('*** Update File: a', '*** Move to: ', '+y'), 'path is missing'],
 ])('a text that is no patch is refused with a reason: %j', (text, reason) => {
-  expect(() => parsePatch(text)).toThrow(Fault);
+  expect(() => parsePatch(text)).toThrow(PatchError);
   expect(() => parsePatch(text)).toThrow(reason);
+});
+
+test('what is shown has every line of what is applied, and the same files', () => {
+  const text = patch(
+    '*** Add File: new.txt',
+    '+one',
+    ' *** Update File: a.txt',
+    '*** Move to: b.txt',
+    '@@ class A',
+    ' keep',
+    '-out',
+    '+in',
+    '*** End of File',
+    '*** Delete File: old.txt',
+  );
+  const shown = patchedFiles(text.replaceAll('\n', '\r\n'));
+  expect(shown).toEqual([
+    { change: 'add', path: 'new.txt', moveTo: null, lines: [{ kind: 'add', text: 'one' }] },
+    {
+      change: 'update',
+      path: 'a.txt',
+      moveTo: 'b.txt',
+      lines: [
+        { kind: 'hunk', text: 'class A' },
+        { kind: 'keep', text: 'keep' },
+        { kind: 'remove', text: 'out' },
+        { kind: 'add', text: 'in' },
+        { kind: 'other', text: '*** End of File' },
+      ],
+    },
+    { change: 'delete', path: 'old.txt', moveTo: null, lines: [] },
+  ]);
+  const paths = shown.flatMap(({ path, moveTo }) => (moveTo === null ? [path] : [path, moveTo]));
+  expect(paths).toEqual(pathsOf(parsePatch(text)));
+});
+
+test('a text that is no patch is shown as it is', () => {
+  expect(patchedFiles('rm -rf everything')).toEqual([
+    { change: 'unknown', path: '', moveTo: null, lines: [{ kind: 'other', text: 'rm -rf everything' }] },
+  ]);
+  expect(patchedFiles('')).toEqual([]);
 });

@@ -1,5 +1,10 @@
-/** Parses a patch. Reads no files; throws a `Fault` if the text is not a patch. */
-import { Fault } from '@parlance/protocol';
+/**
+ * The patch format of `apply_patch`: `parsePatch` reads what is applied, `patchedFiles` what is shown, also of text that is
+ * no valid patch. Without zod, so that browsers can load it.
+ */
+
+/** The text is not a patch. */
+export class PatchError extends Error {}
 
 export type Line = { readonly kind: 'keep' | 'remove' | 'add'; readonly text: string };
 
@@ -52,7 +57,7 @@ export function contextReading(patch: string): Change[] | null {
     const { changes, ambiguous } = parseAs(patch, 'context');
     return ambiguous ? changes : null;
   } catch (thrown) {
-    if (thrown instanceof Fault) return null;
+    if (thrown instanceof PatchError) return null;
     throw thrown;
   }
 }
@@ -194,4 +199,47 @@ class Reader {
 }
 
 const malformed = (line: number, reason: string) =>
-  new Fault('tool_invalid', `The patch cannot be read at line ${line}: ${reason}.`);
+  new PatchError(`The patch cannot be read at line ${line}: ${reason}.`);
+
+// What is shown.
+
+/** `other`: a line that does not parse, with all its characters */
+export type ShownLine = { readonly kind: Line['kind'] | 'hunk' | 'other'; readonly text: string };
+
+export type PatchedFile = {
+  /** `unknown`: lines outside of any file */
+  readonly change: Change['kind'] | 'unknown';
+  readonly path: string;
+  readonly moveTo: string | null;
+  readonly lines: readonly ShownLine[];
+};
+
+const SHOWN_HEADER = /^\s*\*\*\* (Add|Update|Delete) File: (.*)$/;
+const FRAME: ReadonlySet<string> = new Set([BEGIN, END]);
+const CHANGES = { Add: 'add', Update: 'update', Delete: 'delete' } as const;
+
+/** The files of a patch, in order. No text is dropped: nobody should approve what they could not see. */
+export function patchedFiles(patch: string): PatchedFile[] {
+  type Builder = PatchedFile & { moveTo: string | null; readonly lines: ShownLine[] };
+  const files: Builder[] = [];
+  for (const line of patch.trim().split(/\r?\n/)) {
+    const [, change, path = ''] = SHOWN_HEADER.exec(line) ?? [];
+    const current = files.at(-1);
+    if (change !== undefined) {
+      const kind = CHANGES[change as keyof typeof CHANGES];
+      files.push({ change: kind, path: path.trim(), moveTo: null, lines: [] });
+    } else if (FRAME.has(line.trim())) continue;
+    else if (current?.change === 'update' && current.lines.length === 0 && line.trimStart().startsWith(MOVE))
+      current.moveTo = line.trimStart().slice(MOVE.length).trim();
+    else if (current) current.lines.push(shownLine(line));
+    else if (line.trim() !== '')
+      files.push({ change: 'unknown', path: '', moveTo: null, lines: [shownLine(line)] });
+  }
+  return files;
+}
+
+function shownLine(line: string): ShownLine {
+  if (HUNK_HEADER.test(line)) return { kind: 'hunk', text: line.trim().slice(2).trim() };
+  const kind = line === '' ? 'keep' : KINDS[line.charAt(0)];
+  return kind ? { kind, text: line.slice(1) } : { kind: 'other', text: line };
+}
