@@ -9,6 +9,7 @@ export {
 } from './core/api/index.ts';
 export {
   type EventStore,
+  type SessionIndex,
   type SessionRecord,
   type SessionRef,
   sessionKey,

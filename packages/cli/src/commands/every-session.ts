@@ -1,13 +1,13 @@
 /** Iterates over all sessions of a store that may be written to at the same time. */
 import type { PrincipalId } from '@parlance/protocol';
-import { type EventStore, type SessionRecord, sessionKey } from '@parlance/server/data';
+import { type SessionIndex, type SessionRecord, sessionKey } from '@parlance/server/data';
 
 /**
  * The list is ordered by change, so a session that changes during the iteration moves: repeat until none is
  * new.
  */
 export async function* everySession(
-  store: EventStore,
+  store: SessionIndex,
   owner: PrincipalId | undefined,
 ): AsyncGenerator<SessionRecord> {
   const seen = new Set<string>();

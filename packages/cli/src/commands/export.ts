@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { type PrincipalId, SessionId } from '@parlance/protocol';
-import { type EventStore, exportedLines, type SessionRecord } from '@parlance/server/data';
+import { type EventStore, exportedLines, type SessionIndex, type SessionRecord } from '@parlance/server/data';
 import { CommandError } from '../command-error.ts';
 import { openConfigured } from '../connection/storage.ts';
 import { parseFlags, STORAGE_FLAGS, SWITCH, TEXT } from '../flags.ts';
@@ -48,7 +48,7 @@ export async function exportSessions(argv: readonly string[]): Promise<number> {
 }
 
 async function sessionOf(
-  store: EventStore,
+  store: SessionIndex,
   name: string,
   owner: PrincipalId | undefined,
 ): Promise<SessionRecord> {

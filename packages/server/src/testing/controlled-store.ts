@@ -1,6 +1,6 @@
 /** A store whose appends a test can count, delay and make fail. */
 import type { DurableEvent } from '@parlance/protocol';
-import type { EventStore } from '../core/ports/event-store.ts';
+import type { SessionStore } from '../core/ports/event-store.ts';
 import { openMemoryStore } from './stores/memory/store.ts';
 
 export type HeldAppend = {
@@ -9,7 +9,7 @@ export type HeldAppend = {
   release(): void;
 };
 
-export type ControlledStore = EventStore & {
+export type ControlledStore = SessionStore & {
   /** number of appends so far */
   readonly appends: () => number;
   /** Holds the next append, before it is written or before it is acknowledged. */
@@ -18,7 +18,7 @@ export type ControlledStore = EventStore & {
   fail(count: number, type?: DurableEvent['type']): void;
 };
 
-export function controlledStore(inner: EventStore = openMemoryStore()): ControlledStore {
+export function controlledStore(inner: SessionStore = openMemoryStore()): ControlledStore {
   let appends = 0;
   let failing: { left: number; type: DurableEvent['type'] | undefined } = { left: 0, type: undefined };
   let held: { when: 'before' | 'after'; reach: () => void; released: Promise<void> } | null = null;

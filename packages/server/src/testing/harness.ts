@@ -10,7 +10,7 @@ import {
   type EngineParts,
   type SessionRef,
 } from '../core/api/index.ts';
-import type { EventStore } from '../core/ports/event-store.ts';
+import type { SessionStore } from '../core/ports/event-store.ts';
 import type { Log } from '../core/ports/logger.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
 import {
@@ -29,7 +29,7 @@ export const CALLER: Caller = { principal: LOCAL, dialect: 'native' };
 export type Harness = {
   readonly engine: Engine;
   readonly provider: ScriptedProvider;
-  readonly store: EventStore;
+  readonly store: SessionStore;
   /** all events of the session, in order */
   readonly events: SessionEvent[];
   /** resolves with the next event of that type */
@@ -37,7 +37,7 @@ export type Harness = {
 };
 
 export type HarnessOptions = {
-  readonly store?: EventStore;
+  readonly store?: SessionStore;
   /** by default a separate node whose leases exclude nobody */
   readonly leases?: MemoryLeases;
   /** shared by the nodes of one store */

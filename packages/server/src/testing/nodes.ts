@@ -2,7 +2,7 @@
 
 import { Fault } from '@parlance/protocol';
 import { openMemoryNetwork } from '../buses/memory/transport.ts';
-import type { EventStore } from '../core/ports/event-store.ts';
+import type { SessionStore } from '../core/ports/event-store.ts';
 import type { Log } from '../core/ports/logger.ts';
 import type { Transport } from '../core/ports/transport.ts';
 import {
@@ -40,7 +40,7 @@ const ignore = () => undefined;
 const QUIET: Log = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 export class HarnessCluster {
-  readonly store: EventStore = openMemoryStore();
+  readonly store: SessionStore = openMemoryStore();
   readonly network = openMemoryNetwork();
   readonly #table = new LeaseTable();
   readonly #exclusive = new ExclusiveSessions();
@@ -88,12 +88,12 @@ export class HarnessCluster {
     };
     this.#living.add(leases.node);
     const transport = this.network.open(leases.node, { log: QUIET });
-    const append: EventStore['append'] = async (...given) => {
+    const append: SessionStore['append'] = async (...given) => {
       if (dead) return never;
       if (!healthy || outage-- > 0) throw new Fault('storage_unavailable', 'The store does not answer.');
       return this.store.append(...given);
     };
-    const read: EventStore['read'] = async (...given) => {
+    const read: SessionStore['read'] = async (...given) => {
       if (unread-- <= 0) return this.store.read(...given);
       refusedReads++;
       throw new Fault('storage_unavailable', 'The store does not answer.');
@@ -101,7 +101,7 @@ export class HarnessCluster {
     const killed = Promise.withResolvers<never>();
     killed.promise.catch(ignore);
     const plain = withLeases({ ...this.store, append, read }, leases, this.#exclusive);
-    const leased: EventStore = {
+    const leased: SessionStore = {
       ...plain,
       // The lock of a dead node is released.
       exclusively: (ref, work) => plain.exclusively(ref, (log) => Promise.race([work(log), killed.promise])),
@@ -161,7 +161,7 @@ export class HarnessCluster {
 }
 
 /** Delays requests and responses. */
-function distant(store: EventStore, latencyMs: () => number): EventStore {
+function distant(store: SessionStore, latencyMs: () => number): SessionStore {
   const way = () => new Promise<void>((resolve) => setTimeout(resolve, latencyMs()));
   const late =
     <Given extends unknown[], Result>(ask: (...given: Given) => Promise<Result>) =>
@@ -176,6 +176,6 @@ function distant(store: EventStore, latencyMs: () => number): EventStore {
     head: late(store.head),
     heads: late(store.heads),
     load: late(store.load),
-    exclusively: late(store.exclusively) as EventStore['exclusively'],
+    exclusively: late(store.exclusively) as SessionStore['exclusively'],
   };
 }

@@ -3,7 +3,7 @@ import { LOCAL, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { CALLER, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
-import type { EventStore, SessionRef } from '../ports/event-store.ts';
+import type { SessionRef, SessionStore } from '../ports/event-store.ts';
 import { defineTool } from '../ports/tool.ts';
 
 const run = (call: string) => calls('shell', { command: ['npm', 'test'] }, { call });
@@ -140,7 +140,7 @@ test('approvals can be answered while another session is unreadable', async () =
   }));
   await first.store.append(0, moved, { ...record, ref: broken, approval: other });
   const lines: string[] = [];
-  const store: EventStore = {
+  const store: SessionStore = {
     ...first.store,
     read: (ref, after, limit) =>
       ref.id === broken.id ? Promise.reject(new Error('it is damaged')) : first.store.read(ref, after, limit),

@@ -1,7 +1,7 @@
 /** Shared parts of the engine: sessions in memory, the run queue, limits. */
 import { nextAction } from '../domain/next-action.ts';
 import type { Bus } from '../ports/bus.ts';
-import type { EventStore, SessionRecord } from '../ports/event-store.ts';
+import type { SessionRecord, SessionStore } from '../ports/event-store.ts';
 import { Deposed, type Leases, type NodeId } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import type { MessageSearch } from '../ports/message-search.ts';
@@ -29,7 +29,7 @@ import type { TurnDeps } from '../runtime/turn-deps.ts';
 import { SessionResolver } from './session-resolver.ts';
 
 export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
-  readonly store: EventStore;
+  readonly store: SessionStore;
   /** without it, search returns nothing */
   readonly search?: MessageSearch;
   /** without it, turns are not listed */

@@ -3,13 +3,13 @@ import { type ApprovalId, LOCAL, type SessionId, textPart } from '@parlance/prot
 import { CALLER, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
 import { calls, says } from '../../testing/scripted-provider.ts';
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';
-import type { EventStore, SessionRecord, SessionRef } from '../ports/event-store.ts';
+import type { SessionRecord, SessionRef, SessionStore } from '../ports/event-store.ts';
 
 const ask = calls('shell', { command: ['ls'] });
 const refOf = (id: string): SessionRef => ({ owner: LOCAL.id, id: id as SessionId });
 
 /** Counts the records and events read from a store. */
-function counted(store: EventStore): { store: EventStore; rows: () => number } {
+function counted(store: SessionStore): { store: SessionStore; rows: () => number } {
   let rows = 0;
   const passed = <Value>(value: Value, count: number): Value => {
     rows += count;
@@ -38,7 +38,7 @@ function counted(store: EventStore): { store: EventStore; rows: () => number } {
 }
 
 /** A store with one session that waits for approval, and many idle, failed or deferred ones. */
-async function crowded(others: number): Promise<{ store: EventStore; approval: ApprovalId }> {
+async function crowded(others: number): Promise<{ store: SessionStore; approval: ApprovalId }> {
   const store = openMemoryStore();
   const harness = await createHarness([ask], { store });
   await say(harness.engine, 'Run ls');

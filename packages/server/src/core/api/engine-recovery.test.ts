@@ -15,7 +15,7 @@ import { CALLER, countingIds, createHarness, type Harness, SESSION, say } from '
 import { calls, type Line, says, scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { quiet } from '../../testing/ticks.ts';
-import type { EventStore } from '../ports/event-store.ts';
+import type { SessionStore } from '../ports/event-store.ts';
 import type { Provider } from '../ports/provider.ts';
 import { defineTool, type Tool } from '../ports/tool.ts';
 import type { SessionRef } from './index.ts';
@@ -25,7 +25,7 @@ const ignore = () => undefined;
 const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
 
 /** A process that can be killed: afterwards, its writes no longer reach the store. */
-function mortal(store: EventStore): { store: EventStore; die(): void } {
+function mortal(store: SessionStore): { store: SessionStore; die(): void } {
   let dead = false;
   return {
     store: { ...store, append: (...given) => (dead ? new Promise(() => undefined) : store.append(...given)) },
@@ -223,7 +223,7 @@ describe('after the process was killed', () => {
     const input = { type: 'input.submit', parts: [textPart('Hi')] } as CommandInput;
     for (const ref of [broken, SESSION]) await first.engine.send(ref, input, CALLER);
     await quiet();
-    const store: EventStore = {
+    const store: SessionStore = {
       ...first.store,
       read: async (ref, ...page) => {
         if (ref.id === broken.id) throw new Error('not an event');

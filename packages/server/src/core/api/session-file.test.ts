@@ -14,7 +14,7 @@ import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { readTranscript } from '../../testing/transcripts.ts';
 import { evolve } from '../domain/evolve.ts';
 import { initialState, isIdle } from '../domain/session-state.ts';
-import type { EventStore, SessionRef } from '../ports/event-store.ts';
+import type { SessionRef, SessionStore } from '../ports/event-store.ts';
 import { exportedLines } from './session-export.ts';
 import { checkSessions, readSessions, writeSession } from './session-import.ts';
 
@@ -45,7 +45,7 @@ async function fileOf(events: readonly DurableEvent[], head = events.length): Pr
 const RESUME = { resume: true };
 
 async function imported(
-  store: EventStore,
+  store: SessionStore,
   text: string,
   { renamed = asItIs, resume = false } = {},
 ): Promise<boolean[]> {
@@ -56,7 +56,7 @@ async function imported(
   return written;
 }
 
-const refusal = async (text: string, store: EventStore = openMemoryStore()): Promise<string> => {
+const refusal = async (text: string, store: SessionStore = openMemoryStore()): Promise<string> => {
   const before = await store.count({ archived: 'included' });
   try {
     await imported(store, text);

@@ -1,9 +1,9 @@
 /** Resolves session names for a principal. */
 import { type ApprovalId, Fault, type Principal, type PrincipalId, SessionId } from '@parlance/protocol';
-import type { EventStore, SessionRecord, SessionRef } from '../ports/event-store.ts';
+import type { EventStore, SessionIndex, SessionRecord, SessionRef } from '../ports/event-store.ts';
 
 export class SessionResolver {
-  constructor(private readonly store: EventStore) {}
+  constructor(private readonly store: SessionIndex & Pick<EventStore, 'load'>) {}
 
   async resolve(principal: Principal, name: string): Promise<SessionRef> {
     const parsed = SessionId.safeParse(name);

@@ -1,4 +1,4 @@
-/** Event storage. Contract tests: `testing/stores/contract.ts`. */
+/** Storage of sessions. Contract tests: `testing/stores/contract.ts`. */
 import type { ApprovalId, DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import type { AppendAs, Driver } from './lease.ts';
 import { type SessionRef, sessionKey } from './session-ref.ts';
@@ -93,9 +93,10 @@ export type Append = (
   as?: AppendAs,
 ) => Promise<Driver | null>;
 
-/** The part of the store that a decision on one session uses. */
+/** The part of the log that a decision on one session uses. */
 export type SessionLog = Pick<EventStore, 'append' | 'read'>;
 
+/** The log of each session and the record that is written with it. */
 export interface EventStore {
   /**
    * Writes the events and the record atomically. They are on disk when the promise resolves. Rejects with
@@ -110,8 +111,6 @@ export interface EventStore {
   read(ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]>;
   /** Number of the last event, or 0. One cheap read. */
   head(ref: SessionRef): Promise<number>;
-  /** Like `head`, for many sessions in one read. */
-  heads(refs: readonly SessionRef[]): Promise<number[]>;
   /**
    * Runs `work` while nobody else can append to the session, which guarantees progress if several nodes write
    * to it concurrently. `work` must use the given log, since other appends to the session wait for it, and
@@ -119,6 +118,12 @@ export interface EventStore {
    */
   exclusively<Result>(ref: SessionRef, work: (store: SessionLog) => Promise<Result>): Promise<Result>;
   load(ref: SessionRef): Promise<SessionRecord | null>;
+  /** Deletes the session and its events atomically. False if it does not exist. */
+  erase(ref: SessionRef): Promise<boolean>;
+}
+
+/** Finds sessions by what their records and events contain. */
+export interface SessionIndex {
   /** All owners' sessions with that id, most recently changed first. */
   findById(id: SessionId): Promise<SessionRecord[]>;
   /**
@@ -132,18 +137,24 @@ export interface EventStore {
   count(filter: SessionFilter): Promise<number>;
   /** Tags of the owner's sessions with their counts, without archived sessions, sorted by tag. */
   tags(owner: PrincipalId): Promise<TagCount[]>;
-  /** Makes a test write durable. Rejects if that is currently not possible. */
-  writable(): Promise<void>;
-  /** Approximate size of the store in bytes. Cheap, since it is called for every input. */
-  size(): Promise<number>;
+  /** Like `head`, for many sessions in one read. */
+  heads(refs: readonly SessionRef[]): Promise<number[]>;
   /**
    * Marks the session as changed at that time, unless it changed later. Does nothing if it does not exist.
    */
   touch(ref: SessionRef, at: number): Promise<void>;
-  /** Deletes the session and its events atomically. False if it does not exist. */
-  erase(ref: SessionRef): Promise<boolean>;
-  close(): Promise<void>;
 }
+
+/** Whether more can be stored. */
+export interface StorageState {
+  /** Makes a test write durable. Rejects if that is currently not possible. */
+  writable(): Promise<void>;
+  /** Approximate size of the store in bytes. Cheap, since it is called for every input. */
+  size(): Promise<number>;
+}
+
+/** All of the above in one place. */
+export type SessionStore = EventStore & SessionIndex & StorageState & { close(): Promise<void> };
 
 /** Thrown by `append` if the session is not at `expected`. Nothing was written. */
 export class AppendConflict extends Error {

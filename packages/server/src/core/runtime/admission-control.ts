@@ -5,7 +5,7 @@
 import { type Command, Fault } from '@parlance/protocol';
 import { LruMap } from '../../lib/lru-map.ts';
 import type { AnswerLimits } from '../ports/answer-limits.ts';
-import type { EventStore } from '../ports/event-store.ts';
+import type { SessionIndex, StorageState } from '../ports/event-store.ts';
 import type { Meter } from '../ports/meter.ts';
 import type { LiveSession } from './live-session.ts';
 import type { RunQueue } from './run-queue.ts';
@@ -39,7 +39,7 @@ const MAX_OWNERS = 10_000;
 const nothing = () => undefined;
 
 type AdmissionDeps = {
-  readonly store: EventStore;
+  readonly store: Pick<SessionIndex, 'count'> & Pick<StorageState, 'size'>;
   readonly queue: RunQueue;
   readonly limits: EngineLimits;
   readonly meter: Meter;

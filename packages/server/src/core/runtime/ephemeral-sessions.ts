@@ -3,7 +3,7 @@
  * restart.
  */
 import { statusOf } from '../domain/session-state.ts';
-import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
+import { type SessionIndex, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
 import type { Log } from '../ports/logger.ts';
 import type { LiveSession } from './live-session.ts';
 import type { SessionCache } from './session-cache.ts';
@@ -23,7 +23,7 @@ const PAGE = 100;
 const BY = 'server';
 
 type Deps = {
-  readonly store: EventStore;
+  readonly store: Pick<SessionIndex, 'list' | 'touch'>;
   readonly sessions: SessionCache;
   readonly now: () => number;
   readonly log: Log;

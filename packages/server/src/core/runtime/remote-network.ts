@@ -4,7 +4,7 @@
  */
 import type { PrincipalId } from '@parlance/protocol';
 import { waitingCalls } from '../domain/session-state.ts';
-import type { EventStore } from '../ports/event-store.ts';
+import type { SessionIndex } from '../ports/event-store.ts';
 import type { Leases, NodeId } from '../ports/lease.ts';
 import type { Log } from '../ports/logger.ts';
 import type { Meter } from '../ports/meter.ts';
@@ -38,7 +38,7 @@ const POLL_MS = 500;
 export type NetworkParts = {
   readonly transport: Transport;
   readonly wakeUps?: WakeUps;
-  readonly store: Pick<EventStore, 'heads'>;
+  readonly store: Pick<SessionIndex, 'heads'>;
   readonly leases: Leases;
   readonly meter: Meter;
   readonly log: Log;

@@ -5,7 +5,7 @@ import { calls, type Line } from '../../testing/scripted-provider.ts';
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { ticks } from '../../testing/ticks.ts';
 import type { SessionRef } from '../api/index.ts';
-import type { EventStore } from '../ports/event-store.ts';
+import type { SessionStore } from '../ports/event-store.ts';
 
 const HANG: Line[] = [{ type: 'text', text: 'Half ' }, { type: 'hang' }];
 const ref = (index: number): SessionRef => ({ owner: LOCAL.id, id: `s${index}` as SessionId });
@@ -69,7 +69,7 @@ test('a session with a pending approval can be evicted, and is loaded again for 
 
 test('a session is loaded once for concurrent requests, and can be evicted in between', async () => {
   const inner = openMemoryStore();
-  const store: EventStore = {
+  const store: SessionStore = {
     ...inner,
     load: async (given) => {
       const record = await inner.load(given);
@@ -91,7 +91,7 @@ test('a session is loaded once for concurrent requests, and can be evicted in be
 test('a session that failed to load is loaded again by the next request', async () => {
   const inner = openMemoryStore();
   let broken = true;
-  const store: EventStore = {
+  const store: SessionStore = {
     ...inner,
     load: async (given) => {
       if (broken && given.id === 's1') throw new Error('the disk is gone');

@@ -1,9 +1,9 @@
-/** Wraps a store and counts its appends. */
+/** Wraps a log and counts its appends. */
 
 import type { EventStore } from '../../core/ports/event-store.ts';
 import type { Meter } from '../../core/ports/meter.ts';
 
-export function metered(store: EventStore, meter: Meter): EventStore {
+export function metered<Log extends Pick<EventStore, 'append'>>(store: Log, meter: Meter): Log {
   let waiting = 0;
   meter.gauge('queue_depth', () => ({ appends: waiting }));
   return {

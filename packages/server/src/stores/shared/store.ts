@@ -1,6 +1,6 @@
 /** The stores of one place as one object, and the wrapper of their operations. */
 import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
-import type { EventStore } from '../../core/ports/event-store.ts';
+import type { SessionStore } from '../../core/ports/event-store.ts';
 import type { Leases } from '../../core/ports/lease.ts';
 import type { MessageSearch } from '../../core/ports/message-search.ts';
 import type { ListNodes } from '../../core/ports/nodes.ts';
@@ -12,7 +12,7 @@ import type { ShareStore } from '../../core/ports/shares.ts';
 import type { TurnIndex } from '../../core/ports/turn-index.ts';
 import type { UserStore } from '../../core/ports/users.ts';
 
-export type Store = EventStore &
+export type Store = SessionStore &
   UserStore & {
     readonly apiKeys: ApiKeyStore;
     readonly leases: Leases;

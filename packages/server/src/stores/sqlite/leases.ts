@@ -2,7 +2,13 @@
  * Leases of a store that only this process uses. Nodes opened on the same `LeaseTable` exclude each other.
  */
 
-import { type Append, type EventStore, type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
+import {
+  type Append,
+  type SessionIndex,
+  type SessionRef,
+  type SessionStore,
+  sessionKey,
+} from '../../core/ports/event-store.ts';
 import { type AppendAs, Deposed, type Driver, type Lease, type Leases } from '../../core/ports/lease.ts';
 import type { NodeState } from '../../core/ports/nodes.ts';
 
@@ -41,7 +47,7 @@ const PAGE = 100;
 
 export function openMemoryLeases(
   table: LeaseTable,
-  store: Pick<EventStore, 'list'>,
+  store: Pick<SessionIndex, 'list'>,
   { release = '' }: { release?: string } = {},
 ): MemoryLeases {
   const node: Node = {
@@ -145,7 +151,7 @@ const stateOf = (node: Node, { held }: LeaseTable): NodeState => ({
 const PLAIN: AppendAs = { by: 'command', take: 'never' };
 
 /** A store without leases: `withLeases` adds `exclusively` and the driver. */
-export type PlainStore = Omit<EventStore, 'append' | 'exclusively'> & {
+export type PlainStore = Omit<SessionStore, 'append' | 'exclusively'> & {
   append(...given: Parameters<Append>): Promise<unknown>;
 };
 
@@ -172,7 +178,7 @@ export function withLeases(
   store: PlainStore,
   leases: MemoryLeases,
   exclusive = new ExclusiveSessions(),
-): EventStore {
+): SessionStore {
   const append: Append = async (...[expected, events, record, as = PLAIN]) => {
     leases.check(record.ref, as);
     await store.append(expected, events, record);

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { PrincipalId } from '@parlance/protocol';
-import type { EventStore, SessionFilter, SessionQuery } from '../../../core/ports/event-store.ts';
+import type { SessionFilter, SessionQuery, SessionStore } from '../../../core/ports/event-store.ts';
 import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
 import { type Implementation, withStore } from './store-location.ts';
 
@@ -169,7 +169,7 @@ export function listingContract(implementation: Implementation): void {
     }));
 }
 
-async function everyPage(store: EventStore, filter: SessionQuery): Promise<string[][]> {
+async function everyPage(store: SessionStore, filter: SessionQuery): Promise<string[][]> {
   const pages: string[][] = [];
   let cursor: string | undefined;
   do {

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test';
 import { ApprovalId, CallId, type DurableEvent, InputId, PrincipalId, TurnId } from '@parlance/protocol';
 import {
-  type EventStore,
   type LabelKey,
   type LookupKey,
   labelKey,
   type SessionRecord,
   type SessionRef,
+  type SessionStore,
 } from '../../../core/ports/event-store.ts';
 import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
 import { type Implementation, withStore } from './store-location.ts';
@@ -47,7 +47,7 @@ const queuedEvent = (ref: SessionRef, seq: number, turn?: string): DurableEvent 
 
 /** Creates a session with this pending approval. */
 const ask = (
-  store: EventStore,
+  store: SessionStore,
   ref: SessionRef,
   { request, ...changes }: Partial<SessionRecord> & { readonly request: string },
 ): Promise<unknown> =>
@@ -58,7 +58,7 @@ const ask = (
   );
 
 export function lookupContract(implementation: Implementation): void {
-  const idFor = async (store: EventStore, key: LookupKey, owner?: PrincipalId): Promise<string | null> =>
+  const idFor = async (store: SessionStore, key: LookupKey, owner?: PrincipalId): Promise<string | null> =>
     (await store.lookup(key, { owner }))?.ref.id ?? null;
 
   test('a session is found by its approvals, pending or answered', () =>
