@@ -27,19 +27,3 @@ export function cyclesIn(graph: Graph): string[][] {
   for (const node of graph.keys()) if (!order.has(node)) visit(node);
   return cycles;
 }
-
-/** The graph of groups, such as folders; leaves out nodes without a group. */
-export function grouped(graph: Graph, groupOf: (node: string) => string | null): Graph {
-  const groups = new Map<string, Set<string>>();
-  for (const [node, nexts] of graph) {
-    const from = groupOf(node);
-    if (from === null) continue;
-    const targets = groups.get(from) ?? new Set<string>();
-    groups.set(from, targets);
-    for (const next of nexts) {
-      const to = groupOf(next);
-      if (to !== null && to !== from) targets.add(to);
-    }
-  }
-  return groups;
-}
