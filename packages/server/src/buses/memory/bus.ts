@@ -1,6 +1,6 @@
 /** The bus of a single node: publishing calls each subscriber. */
-import type { PrincipalId } from '@parlance/protocol';
-import type { Bus, EventSink } from '../../core/ports/bus.ts';
+import type { DurableEvent, PrincipalId } from '@parlance/protocol';
+import type { Bus, CommitSink, EventSink } from '../../core/ports/bus.ts';
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { Log } from '../../core/ports/logger.ts';
 
@@ -15,13 +15,14 @@ export function openMemoryBus<View>(log: Log): Bus<View> {
     owners.set(owner, sinks);
     return sinks;
   };
-  const subscribe = (sinks: Set<Sink>, sink: Sink) => {
+  const subscribe = <Any>(sinks: Set<Any>, sink: Any) => {
     sinks.add(sink);
     return () => void sinks.delete(sink);
   };
   return {
     channel(ref: SessionRef) {
       const own = new Set<Sink>();
+      const commits = new Set<CommitSink<View>>();
       const sinkSets = [own, ofOwner(ref.owner), everyone];
       return {
         publish(event, session) {
@@ -35,7 +36,21 @@ export function openMemoryBus<View>(log: Log): Bus<View> {
             }
           }
         },
-        subscribe: (sink) => subscribe(own, sink),
+        commit(events: readonly DurableEvent[], session: View) {
+          for (const committed of commits) {
+            try {
+              committed(events, session);
+            } catch (thrown) {
+              log.error({ err: thrown, session: ref.id }, 'subscriber failed');
+            }
+          }
+        },
+        subscribe(sink, committed) {
+          const ends = [subscribe(own, sink), ...(committed ? [subscribe(commits, committed)] : [])];
+          return () => {
+            for (const end of ends) end();
+          };
+        },
         get watched() {
           return own.size > 0;
         },

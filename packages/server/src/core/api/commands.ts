@@ -14,9 +14,9 @@ import type { SessionRef } from '../ports/event-store.ts';
 import { compactNow } from '../runtime/compaction.ts';
 import { readContext, withContextUse } from '../runtime/context-use.ts';
 import { checkLinks } from '../runtime/links.ts';
-import type { LiveSession } from '../runtime/live-session.ts';
 import { streamedSoFar } from '../runtime/open-block.ts';
 import { explain } from '../runtime/questions.ts';
+import type { Session } from '../runtime/session.ts';
 import {
   approvalKnown,
   type Caller,
@@ -112,7 +112,7 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
 /** Throws `invalid` if the key belongs to an input with other contents. */
 async function checkRepeated(
   { parts }: EngineInternals,
-  { ref, state }: LiveSession,
+  { ref, state }: Session,
   input: { readonly parts: readonly Part[]; readonly key: string | undefined },
 ): Promise<void> {
   const known = state.keys.find(({ key }) => key === input.key);
@@ -144,7 +144,7 @@ const needsRead = (command: Command): boolean =>
 
 async function execute(
   { parts, deps, limits, resolver, queue }: EngineInternals,
-  session: LiveSession,
+  session: Session,
   { command, caller }: { readonly command: Command; readonly caller: Caller },
 ): Promise<DurableEvent[]> {
   if (needsRead(command)) await session.fresh();

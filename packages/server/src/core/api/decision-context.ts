@@ -12,8 +12,8 @@ import type { AgentCatalog } from '../domain/agent-catalog.ts';
 import { mayEndTurn } from '../domain/decide.ts';
 import type { DecidableCommand, DecisionContext } from '../domain/decision.ts';
 import { waitingCall } from '../domain/session-state.ts';
-import type { LiveSession } from '../runtime/live-session.ts';
 import { streamedSoFar } from '../runtime/open-block.ts';
+import type { Session } from '../runtime/session.ts';
 import type { TurnDeps } from '../runtime/turn-deps.ts';
 import type { SessionResolver } from './session-resolver.ts';
 
@@ -31,7 +31,7 @@ export type Caller = {
 };
 
 type ContextInput = Pick<DecisionContext, 'maxQueued' | 'replaced' | 'approvalKnown'> & {
-  readonly session: LiveSession;
+  readonly session: Session;
   readonly command: DecidableCommand;
   readonly caller: Caller;
 };
@@ -85,7 +85,7 @@ function answering(command: DecidableCommand, catalog: AgentCatalog): AgentRef |
 
 /** The input that the command replaces, if it is still in the context. */
 export async function replacedInput(
-  session: LiveSession,
+  session: Session,
   command: DecidableCommand,
 ): Promise<DecisionContext['replaced']> {
   if (command.type !== 'input.submit' || !command.replaces) return null;
@@ -95,7 +95,7 @@ export async function replacedInput(
 
 /** Whether the approval was ever requested in the session. */
 export async function approvalKnown(
-  session: LiveSession,
+  session: Session,
   command: DecidableCommand,
   resolver: SessionResolver,
 ): Promise<boolean> {

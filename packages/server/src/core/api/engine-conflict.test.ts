@@ -7,7 +7,7 @@ import { CALLER, countingIds, createHarness, SESSION, say } from '../../testing/
 import { calls, says } from '../../testing/scripted-provider.ts';
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { AppendConflict } from '../ports/event-store.ts';
-import { LiveSession } from '../runtime/live-session.ts';
+import { Session } from '../runtime/session.ts';
 
 const inputs = (events: readonly DurableEvent[]) =>
   events.flatMap((event) => (event.type === 'input.accepted' ? event.parts : []));
@@ -33,7 +33,7 @@ describe('a session changed by another process', () => {
     expect((await first.engine.snapshot(SESSION)).seq).toBe(events.length);
     // The prompt includes messages sent through the other engine.
     expect(JSON.stringify(first.provider.prompts.at(-1)?.items)).toContain('Two.');
-    const loaded = await LiveSession.load(
+    const loaded = await Session.load(
       SESSION,
       {
         agent: first.engine.catalog.first(first.engine.catalog.defaultDomain),

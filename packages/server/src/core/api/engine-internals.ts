@@ -15,12 +15,12 @@ import { AdmissionControl, type EngineLimits, NO_LIMITS } from '../runtime/admis
 import { withinLimits } from '../runtime/answer-limits.ts';
 import { ClientToolBroker } from '../runtime/client-tool-broker.ts';
 import { EphemeralSessions } from '../runtime/ephemeral-sessions.ts';
-import type { LiveSession } from '../runtime/live-session.ts';
 import { RemoteCalls } from '../runtime/remote-calls.ts';
 import { RemoteClients } from '../runtime/remote-clients.ts';
 import { RemoteNetwork } from '../runtime/remote-network.ts';
 import { defaultRetryDelayMs, RunQueue } from '../runtime/run-queue.ts';
 import { SearchIndexer } from '../runtime/search-indexer.ts';
+import type { Session } from '../runtime/session.ts';
 import { SessionCache } from '../runtime/session-cache.ts';
 import { SessionMetrics } from '../runtime/session-metrics.ts';
 import type { ObservedSession } from '../runtime/snapshot.ts';
@@ -136,7 +136,7 @@ function askClientsElsewhere(transport: Transport, { clients, newId, log }: Turn
 /** Drives a session while this node holds its lease. False if it has work but cannot continue now. */
 const leasedDrive =
   ({ leases, log }: EngineParts, deps: TurnDeps) =>
-  async (session: LiveSession, stopping: () => boolean): Promise<boolean> => {
+  async (session: Session, stopping: () => boolean): Promise<boolean> => {
     const { role, ref } = session;
     try {
       if (!hasWork(session)) return true;
@@ -164,11 +164,11 @@ const leasedDrive =
   };
 
 /** Sessions driven by another node have no work for this one. */
-const hasWork = (session: LiveSession): boolean =>
+const hasWork = (session: Session): boolean =>
   !session.role.isRemote && nextAction(session.state).kind !== 'idle';
 
 /** A lease that cannot be released ends with this node. */
-export async function released(session: LiveSession, log: Log, stopping: boolean): Promise<void> {
+export async function released(session: Session, log: Log, stopping: boolean): Promise<void> {
   try {
     await session.release(stopping);
   } catch (thrown) {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { CALLER, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
 import { type Line, says, USAGE } from '../../testing/scripted-provider.ts';
 import { defineTool, type Tool } from '../ports/tool.ts';
+import type { Commit, RunStatus } from './index.ts';
 
 /** One answer with several calls, numbered from 1. */
 const answer = (...wanted: (readonly [tool: string, input: Record<string, Json>])[]): Line[] => [
@@ -153,6 +154,40 @@ describe('a call that waits for an approval', () => {
     asking.end('x');
     await harness.engine.whenIdle(SESSION);
     expect(durable(harness).at(-1)?.type).toBe('turn.ended');
+  });
+
+  test('blocks the turn only after the append that also starts another call', async () => {
+    const { tool, begun, end } = held();
+    const alone = held({ name: 'alone', exclusive: 'always' });
+    const asking = held({
+      name: 'asking',
+      approval: () => ({ kind: 'other', command: [], description: 'It asks.' }),
+    });
+    const wanted = answer(['alone', { name: 'x' }], ['asking', { name: 'y' }], named('a'));
+    const harness = await createHarness([wanted, says('Done.')], {
+      tools: [tool, alone.tool, asking.tool],
+    });
+    const commits: Commit[] = [];
+    const sizes: number[] = [];
+    const watch = await harness.engine.watch(SESSION, () => sizes.push(commits.length), {
+      committed: (commit) => commits.push(commit),
+    });
+    await say(harness.engine, 'Go');
+    await alone.begun('x');
+    alone.end('x');
+    await begun('a');
+    const { events = [], status } = commits.at(-1) ?? {};
+    expect(events.map(({ type }) => type)).toEqual(['tool.ended', 'approval.requested', 'tool.started']);
+    expect(status).toEqual({ kind: 'running' });
+    expect(sizes.slice(-events.length)).toEqual(events.map(() => commits.length - 1));
+    end('a');
+    await harness.engine.whenIdle(SESSION);
+    expect(commits.at(-1)?.status).toMatchObject({ kind: 'blocked', approvals: [{ call: 'call_2' }] });
+    expect(watch.status()).toBe(commits.at(-1)?.status as RunStatus);
+    await harness.engine.send(SESSION, { type: 'approval.answer', answer: 'deny' }, CALLER);
+    await harness.engine.whenIdle(SESSION);
+    expect(commits.at(-1)?.status).toEqual({ kind: 'idle' });
+    expect(commits.filter(({ status: { kind } }) => kind === 'blocked')).toHaveLength(1);
   });
 
   test('keeps the session waiting after the others have ended', async () => {

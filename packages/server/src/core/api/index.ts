@@ -3,6 +3,7 @@ export { requirePermission } from '@parlance/protocol';
 export { type Agent, AgentCatalog, type Domain } from '../domain/agent-catalog.ts';
 export { answerInText } from '../domain/approvals.ts';
 export { maySee } from '../domain/rights.ts';
+export { awaitsAnswer } from '../domain/session-state.ts';
 export { directCallId } from '../domain/turn-events.ts';
 export type { ClientAnswer, ClientProgress, ClientRequest, ToolClient } from '../ports/client-tools.ts';
 export {
@@ -25,9 +26,11 @@ export { ClientToolBroker } from '../runtime/client-tool-broker.ts';
 export type { LinkedInput } from '../runtime/links.ts';
 export type { PartialArguments } from '../runtime/open-arguments.ts';
 export type {
+  Commit,
   DeferredCall,
   ObservedSession,
   PendingApproval,
+  RunStatus,
   SessionSnapshot,
   Sink,
 } from '../runtime/snapshot.ts';

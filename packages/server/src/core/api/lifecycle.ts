@@ -2,7 +2,7 @@
 import { asFault } from '@parlance/protocol';
 import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
 import type { Lease } from '../ports/lease.ts';
-import type { LiveSession } from '../runtime/live-session.ts';
+import type { Session } from '../runtime/session.ts';
 import { type EngineInternals, released } from './engine-internals.ts';
 
 /** Maximum delay before a session that could not be read is tried again, in milliseconds. */
@@ -86,7 +86,7 @@ export function lifecycle(internals: EngineInternals) {
       });
   };
 
-  const deposeIfLost = (session: LiveSession): void => {
+  const deposeIfLost = (session: Session): void => {
     if (session.role.isDriver || !session.role.holdsLease) return;
     session.depose().catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
   };

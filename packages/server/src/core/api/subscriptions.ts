@@ -1,9 +1,8 @@
 /** Event subscriptions. */
 import { type Principal, type PrincipalId, requirePermission } from '@parlance/protocol';
-import { nextAction } from '../domain/next-action.ts';
 import type { SessionRef } from '../ports/event-store.ts';
-import type { LiveSession } from '../runtime/live-session.ts';
-import type { ObservedSession, Sink } from '../runtime/snapshot.ts';
+import type { Session } from '../runtime/session.ts';
+import type { Commit, ObservedSession, Sink } from '../runtime/snapshot.ts';
 import type { EngineInternals } from './engine-internals.ts';
 
 export type Watch = ObservedSession & { stop(): void };
@@ -13,6 +12,11 @@ export type WatchOptions = {
   readonly after?: number | 'now';
   /** called after the past events, before any new event */
   readonly begin?: (watch: Watch) => void;
+  /**
+   * called after the events of one append. Not for past events: their appends are not known. `watch.status()` is the
+   * status after them.
+   */
+  readonly committed?: (commit: Commit) => void;
 };
 
 export type Subscriptions = ReturnType<typeof subscriptions>;
@@ -35,7 +39,11 @@ export function subscriptions({ parts: { bus }, sessions, network }: EngineInter
      * Calls `sink` with all events after number `after` and then with each new event, including ephemeral
      * ones, without gaps or repeats.
      */
-    watch: (ref: SessionRef, sink: Sink, { after = 'now', begin }: WatchOptions = {}): Promise<Watch> =>
+    watch: (
+      ref: SessionRef,
+      sink: Sink,
+      { after = 'now', begin, committed }: WatchOptions = {},
+    ): Promise<Watch> =>
       sessions.use(ref, async (session) => {
         const endInterest = session.link?.watch() ?? nothing;
         try {
@@ -50,7 +58,10 @@ export function subscriptions({ parts: { bus }, sessions, network }: EngineInter
           endInterest();
           throw thrown;
         }
-        const unsubscribe = session.channel.subscribe(sink);
+        const unsubscribe = session.channel.subscribe(
+          sink,
+          committed && ((events, { status }) => committed({ events, status: status() })),
+        );
         const stop = () => {
           unsubscribe();
           endInterest();
@@ -84,7 +95,7 @@ export function subscriptions({ parts: { bus }, sessions, network }: EngineInter
 }
 
 /** Calls `sink` with the published events after number `after`; returns the number of the last one. */
-async function replay(session: LiveSession, sink: Sink, after: number): Promise<number> {
+async function replay(session: Session, sink: Sink, after: number): Promise<number> {
   let seen = after;
   for await (const event of session.events(seen)) {
     if (event.seq > session.state.seq) break; // stored, but not yet published
@@ -94,13 +105,13 @@ async function replay(session: LiveSession, sink: Sink, after: number): Promise<
   return seen;
 }
 
-async function idle(session: LiveSession): Promise<void> {
-  // A session may look idle between two events of one append: check again after them.
-  while (nextAction(session.state).kind !== 'idle') {
+async function idle(session: Session): Promise<void> {
+  while (session.status.kind === 'running') {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const sink: Sink = () => {
-      if (nextAction(session.state).kind === 'idle') resolve();
+    const check = () => {
+      if (session.status.kind !== 'running') resolve();
     };
-    await promise.finally(session.channel.subscribe(sink));
+    // An erased session is idle without an append.
+    await promise.finally(session.channel.subscribe(check, check));
   }
 }

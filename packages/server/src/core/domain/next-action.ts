@@ -14,6 +14,6 @@ export type NextAction =
 export function nextAction(state: SessionState): NextAction {
   const { turn } = state;
   if (!turn) return { kind: state.queue.length > 0 ? 'startTurn' : 'idle' };
-  if (turn.calls.length > 0) return awaitsAnswer(turn) ? { kind: 'idle' } : { kind: 'runTools', turn };
+  if (turn.calls.length > 0) return awaitsAnswer(turn.calls) ? { kind: 'idle' } : { kind: 'runTools', turn };
   return turn.answered ? { kind: 'endTurn', turn } : { kind: 'callModel', turn };
 }

@@ -157,14 +157,15 @@ export const deferredCalls = (state: SessionState): OpenCall[] =>
 
 /**
  * Whether the open calls continue only after a person or a client answers. Calls that have not been planned
- * yet come after a waiting one: otherwise they would have been started or requested with it.
+ * yet come after a waiting one: otherwise they would have been started or requested with it. True only after
+ * a complete append: one of its later events can start another call.
  */
-export const awaitsAnswer = ({ calls }: Turn): boolean =>
+export const awaitsAnswer = (calls: readonly { readonly phase: OpenCall['phase'] | 'writing' }[]): boolean =>
   calls.some(({ phase }) => phase === 'waiting' || phase === 'deferred') &&
   !calls.some(({ phase }) => phase === 'running' || phase === 'allowed');
 
 export function statusOf(state: SessionState): SessionStatus {
-  if (state.turn && awaitsAnswer(state.turn)) return 'waiting';
+  if (state.turn && awaitsAnswer(state.turn.calls)) return 'waiting';
   if (!isIdle(state)) return 'running';
   return state.failed ? 'failed' : 'idle';
 }

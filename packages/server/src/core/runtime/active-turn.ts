@@ -1,11 +1,11 @@
 import type { DurableEvent, DurableEventBody, TurnId } from '@parlance/protocol';
 import type { Turn } from '../domain/session-state.ts';
-import type { LiveSession } from './live-session.ts';
+import type { Session } from './session.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** A running turn and its dependencies. `turn` is the state at the start of the current action. */
 export type ActiveTurn = {
-  readonly session: LiveSession;
+  readonly session: Session;
   readonly deps: TurnDeps;
   readonly turn: Turn;
   /** aborted when the turn is cancelled or superseded, as soon as that is decided */
@@ -19,7 +19,7 @@ export const activeTurn = (
   turn: Turn,
 ): ActiveTurn => ({ session, deps, turn, signal: session.signal(turn.id), stopping });
 
-type TurnRef = { readonly session: LiveSession; readonly turn: { readonly id: TurnId } };
+type TurnRef = { readonly session: Session; readonly turn: { readonly id: TurnId } };
 
 /** Appends events of this turn. They are dropped if the turn has ended by then. */
 export const record = (

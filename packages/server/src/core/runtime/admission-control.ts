@@ -7,8 +7,8 @@ import { LruMap } from '../../lib/lru-map.ts';
 import type { AnswerLimits } from '../ports/answer-limits.ts';
 import type { SessionIndex, StorageState } from '../ports/event-store.ts';
 import type { Meter } from '../ports/meter.ts';
-import type { LiveSession } from './live-session.ts';
 import type { RunQueue } from './run-queue.ts';
+import type { Session } from './session.ts';
 
 export type EngineLimits = AnswerLimits & {
   /** maximum number of turns waiting to run */
@@ -54,7 +54,7 @@ export class AdmissionControl {
    * Throws `overloaded` or `limited` if a limit is reached. Call the returned function after the command has failed, or
    * after it has succeeded and the session was woken.
    */
-  async admit(session: LiveSession, { type }: Command): Promise<() => void> {
+  async admit(session: Session, { type }: Command): Promise<() => void> {
     if (type !== 'input.submit' && type !== 'session.create') return nothing;
     await this.#checkStorage();
     const left = session.state.created ? nothing : await this.#beginSession(session);
@@ -75,7 +75,7 @@ export class AdmissionControl {
    * The count of an owner is cached, and read again before a refusal: sessions may have been archived or
    * deleted.
    */
-  async #beginSession(session: LiveSession): Promise<() => void> {
+  async #beginSession(session: Session): Promise<() => void> {
     const max = this.deps.limits.sessionsPerPrincipal;
     if (max === Number.POSITIVE_INFINITY) return nothing;
     const { owner } = session.ref;

@@ -19,9 +19,9 @@ import { countTokens } from '../domain/tokens.ts';
 import { type Prompt, type PromptItem, promptItemsOf } from '../ports/provider.ts';
 import { constantPart, estimateOf, tokensIn } from './context-use.ts';
 import type { Authority } from './driver-role.ts';
-import type { LiveSession } from './live-session.ts';
 import { nextRequest, type Request } from './prompt.ts';
 import { complete } from './questions.ts';
+import type { Session } from './session.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** Old outputs and inputs are cut to this many characters in a summary prompt. */
@@ -54,7 +54,7 @@ type CompactionRequest = {
 
 /** Runs before a step: compacts if the context exceeds the threshold. Never drops the running turn. */
 export async function compactIfFull(
-  session: LiveSession,
+  session: Session,
   deps: TurnDeps,
   options: CompactionRequest & { readonly turn: Turn },
 ): Promise<void> {
@@ -76,7 +76,7 @@ export async function compactIfFull(
 
 /** Runs on demand. Throws if there is nothing to compact, or if another compaction finished first. */
 export async function compactNow(
-  session: LiveSession,
+  session: Session,
   deps: TurnDeps,
   options: Pick<CompactionRequest, 'signal'> & Partial<CompactionRequest>,
 ): Promise<DurableEvent[]> {
@@ -95,7 +95,7 @@ export async function compactNow(
  * Runs after the vendor rejected the prompt as too long, once per step. True if the prompt is shorter now.
  */
 export async function compactForVendor(
-  session: LiveSession,
+  session: Session,
   deps: TurnDeps,
   options: CompactionRequest,
 ): Promise<boolean> {
@@ -120,7 +120,7 @@ type Compacting = CompactionRequest & {
 
 /** Records the compaction with current token counts. Appends no event if it is no longer valid. */
 async function compact(
-  session: LiveSession,
+  session: Session,
   deps: TurnDeps,
   { request, signal, authority, cut, holds }: Compacting,
 ): Promise<DurableEvent[]> {
@@ -148,7 +148,7 @@ async function compact(
 
 /** Instructions and tools are a constant part of both counts. The rest of the vendor's count shrinks in proportion to our estimate. */
 async function measured(
-  session: LiveSession,
+  session: Session,
   request: Request,
   event: DurableEventBody<'context.compacted'>,
 ): Promise<DurableEventBody> {
@@ -164,7 +164,7 @@ async function measured(
 
 /** The session's model writes the summary from the newest items that fit its context. */
 async function summaryOf(
-  session: LiveSession,
+  session: Session,
   deps: TurnDeps,
   { request, signal, cut }: CompactionRequest & { readonly cut: Cut },
 ): Promise<string> {

@@ -5,8 +5,8 @@
 import type { ContextUse, DurableEvent, DurableEventBody } from '@parlance/protocol';
 import { type Context, evolveContext } from '../domain/context.ts';
 import { overheadTokens, promptTokens } from '../domain/prompt-tokens.ts';
-import type { LiveSession } from './live-session.ts';
 import { nextRequest, type Request } from './prompt.ts';
+import type { Session } from './session.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** Our token estimate of the request. */
@@ -30,10 +30,10 @@ export function constantPart(tokens: number, context: Context, request: Request)
 export const contextAfter = (context: Context, bodies: readonly DurableEventBody[]): Context =>
   bodies.reduce((after, body) => evolveContext(after, body as DurableEvent), context);
 
-export const currentUse = async (session: LiveSession, deps: TurnDeps): Promise<ContextUse> =>
+export const currentUse = async (session: Session, deps: TurnDeps): Promise<ContextUse> =>
   useOf(await session.context(), session, deps);
 
-export function useOf(context: Context, session: LiveSession, deps: TurnDeps): ContextUse {
+export function useOf(context: Context, session: Session, deps: TurnDeps): ContextUse {
   const request = nextRequest(session, deps);
   return {
     tokens: tokensIn(context, request),
@@ -44,7 +44,7 @@ export function useOf(context: Context, session: LiveSession, deps: TurnDeps): C
 }
 
 /** Reads the context for `withContextUse`. An unreadable context must not prevent the end of a turn. */
-export async function readContext(session: LiveSession, { log }: Pick<TurnDeps, 'log'>): Promise<void> {
+export async function readContext(session: Session, { log }: Pick<TurnDeps, 'log'>): Promise<void> {
   try {
     await session.context();
   } catch (thrown) {
@@ -60,7 +60,7 @@ const endsTurn = (body: DurableEventBody): body is TurnEnd =>
 /** Adds the use of the context to events that end a turn early, if the session's context has been read. */
 export function withContextUse(
   bodies: readonly DurableEventBody[],
-  session: LiveSession,
+  session: Session,
   deps: TurnDeps,
 ): readonly DurableEventBody[] {
   const context = session.loadedContext;

@@ -11,8 +11,8 @@ import { openMemoryBus } from '../../buses/memory/bus.ts';
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import type { SessionRef } from '../ports/event-store.ts';
 import { EphemeralSessions } from './ephemeral-sessions.ts';
+import type { SessionSources } from './session.ts';
 import { SessionCache } from './session-cache.ts';
-import type { SessionSources } from './session-sources.ts';
 import type { ObservedSession } from './snapshot.ts';
 
 const IDLE_MS = 1_000;

@@ -5,7 +5,7 @@
 import { statusOf } from '../domain/session-state.ts';
 import { type SessionIndex, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
 import type { Log } from '../ports/logger.ts';
-import type { LiveSession } from './live-session.ts';
+import type { Session } from './session.ts';
 import type { SessionCache } from './session-cache.ts';
 
 export type EphemeralOptions = {
@@ -111,7 +111,7 @@ export class EphemeralSessions {
   async #erase({ ref, head }: SessionRecord): Promise<boolean> {
     const { sessions, log } = this.deps;
     try {
-      const fits = ({ state }: LiveSession) => state.seq === head && statusOf(state) !== 'running';
+      const fits = ({ state }: Session) => state.seq === head && statusOf(state) !== 'running';
       return await sessions.eraseUnused(ref, BY, fits);
     } catch (thrown) {
       log.warn({ err: thrown, session: ref.id }, 'failed to erase ephemeral session');

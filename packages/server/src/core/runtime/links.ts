@@ -1,7 +1,7 @@
 /** Images and files by URL: whether the model that answers can be given them. */
 import { Fault, type Link, type Part } from '@parlance/protocol';
-import type { LiveSession } from './live-session.ts';
 import { providerOf } from './prompt.ts';
+import type { Session } from './session.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 const linksIn = (parts: readonly Part[]): Link[] =>
@@ -14,7 +14,7 @@ export type LinkedInput = {
 };
 
 /** Throws `invalid` if one of them cannot be used. Links in earlier messages are no reason: they are sent as text. */
-export function checkLinks({ parts, agent }: LinkedInput, session: LiveSession, deps: TurnDeps): void {
+export function checkLinks({ parts, agent }: LinkedInput, session: Session, deps: TurnDeps): void {
   const links = linksIn(parts);
   if (links.length === 0) return;
   const { state } = session;

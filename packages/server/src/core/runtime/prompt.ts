@@ -19,7 +19,7 @@ import {
 } from '../ports/provider.ts';
 import type { Tool } from '../ports/tool.ts';
 import { withCallerTools } from './caller-tools.ts';
-import type { LiveSession } from './live-session.ts';
+import type { Session } from './session.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** A request to a model without the conversation. */
@@ -33,7 +33,7 @@ export type Request = {
 };
 
 /** The agent's request. Throws a `Fault` if the agent no longer exists or its model cannot be used. */
-export function requestBy(agentId: string, session: LiveSession, deps: TurnDeps): Request {
+export function requestBy(agentId: string, session: Session, deps: TurnDeps): Request {
   const agent = deps.catalog.agent(agentId);
   return requestWith(providerOf(deps, agent, session.state.model), agent, { session, deps });
 }
@@ -42,7 +42,7 @@ export function requestBy(agentId: string, session: LiveSession, deps: TurnDeps)
  * The next request of the session. Never throws: uses the server's defaults if the agent or model no longer
  * exists.
  */
-export function nextRequest(session: LiveSession, deps: TurnDeps): Request {
+export function nextRequest(session: Session, deps: TurnDeps): Request {
   const { catalog, provider } = deps;
   try {
     return requestBy(session.state.agent.id, session, deps);
@@ -56,7 +56,7 @@ export function nextRequest(session: LiveSession, deps: TurnDeps): Request {
 function requestWith(
   provider: Provider,
   agent: Agent,
-  { session, deps }: { session: LiveSession; deps: TurnDeps },
+  { session, deps }: { session: Session; deps: TurnDeps },
 ): Request {
   const terms = session.state.turn?.terms ?? {};
   return { provider, ...requestFor(agent, { terms, owner: session.ref.owner, deps }) };
@@ -78,7 +78,7 @@ export function requestFor(agent: Agent, { terms, owner, deps }: RequestOf): Omi
   };
 }
 
-export async function promptOf(session: LiveSession, request: Request): Promise<Prompt> {
+export async function promptOf(session: Session, request: Request): Promise<Prompt> {
   const { instructions, tools, trim, options } = request;
   const { entries } = await session.context();
   return {

@@ -11,7 +11,6 @@ import type { Meter } from '../ports/meter.ts';
 import { type SessionRef, sessionKey } from '../ports/session-ref.ts';
 import type { Transport } from '../ports/transport.ts';
 import type { WakeUps } from '../ports/wake-up.ts';
-import type { LiveSession } from './live-session.ts';
 import { RemoteLink, watchKey } from './remote-link.ts';
 import {
   EVENTS,
@@ -26,6 +25,7 @@ import {
   readRef,
   STOP,
 } from './remote-messages.ts';
+import type { Session } from './session.ts';
 import type { SessionCache } from './session-cache.ts';
 import type { LinkedSession, SessionNetwork } from './session-link.ts';
 
@@ -149,7 +149,7 @@ export class RemoteNetwork implements SessionNetwork {
    * Loads a session that is not in memory if a subscriber follows its owner, up to event number `upTo`; later
    * events are delivered.
    */
-  #deliver(ref: SessionRef, deliver: (session: LiveSession) => void, upTo?: number): void {
+  #deliver(ref: SessionRef, deliver: (session: Session) => void, upTo?: number): void {
     const sessions = this.#sessions;
     const known = sessions?.known(ref) ?? null;
     if (!sessions) return;
@@ -164,13 +164,13 @@ export class RemoteNetwork implements SessionNetwork {
       .catch((err) => this.#notRead({ ref, state: { seq: seen } }, err));
   }
 
-  #driven(ref: SessionRef): LiveSession {
+  #driven(ref: SessionRef): Session {
     const session = this.#sessions?.loaded(ref);
     if (!session?.role.isDriver) throw new Error('this node does not drive the session');
     return session;
   }
 
-  #followed(): LiveSession[] {
+  #followed(): Session[] {
     const all = [...(this.#sessions?.all() ?? [])];
     return all.filter((session) => !session.role.isDriver && session.link?.followed);
   }
@@ -190,7 +190,7 @@ export class RemoteNetwork implements SessionNetwork {
     if (isGone) this.#joinAll();
   }
 
-  #catchUp(session: LiveSession): void {
+  #catchUp(session: Session): void {
     upToDate(session).catch((err) => this.#notRead(session, err));
   }
 
@@ -249,8 +249,8 @@ export class RemoteNetwork implements SessionNetwork {
 
 type UnreadSession = { readonly ref: SessionRef; readonly seen: number | undefined };
 
-const upToDate = async (session: LiveSession): Promise<void> =>
+const upToDate = async (session: Session): Promise<void> =>
   session.role.isDriver ? session.compare() : session.link?.join();
 
-const positionIn = ({ role, state, open, openArguments }: LiveSession) =>
+const positionIn = ({ role, state, open, openArguments }: Session) =>
   positionOf({ epoch: role.epoch, seq: state.seq }, open, openArguments);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test';
 import { until } from '../../testing/until.ts';
-import type { LiveSession } from './live-session.ts';
 import { type Drive, RunQueue } from './run-queue.ts';
+import type { Session } from './session.ts';
 
 /** The part of a session that the queue uses. */
 type Fake = { name: string; driving: boolean; abandoned: boolean; abandon(): void };
-const fake = (name: string): Fake & LiveSession => {
+const fake = (name: string): Fake & Session => {
   const session: Fake = {
     name,
     driving: false,
@@ -14,7 +14,7 @@ const fake = (name: string): Fake & LiveSession => {
       session.abandoned = true;
     },
   };
-  return session as unknown as Fake & LiveSession;
+  return session as unknown as Fake & Session;
 };
 
 /** Drives that end when the test resolves them. */
@@ -23,7 +23,7 @@ function stageOf(atOnce: number, retryDelayMs?: (failures: number) => number, ma
   const rests: number[] = [];
   const work = new Set<string>();
   const drives = new Map<string, PromiseWithResolvers<boolean>>();
-  const nameOf = (session: LiveSession) => (session as unknown as Fake).name;
+  const nameOf = (session: Session) => (session as unknown as Fake).name;
   const drive: Drive = (session) => {
     const name = nameOf(session);
     started.push(name);

@@ -1,16 +1,16 @@
 /** Schedules sessions: one driver each, a bounded number at a time, the rest in order of arrival. */
-import type { LiveSession } from './live-session.ts';
+import type { Session } from './session.ts';
 
 /** Resolves with false if the session has work but cannot continue now. Must not reject. */
-export type Drive = (session: LiveSession, stopping: () => boolean) => Promise<boolean>;
+export type Drive = (session: Session, stopping: () => boolean) => Promise<boolean>;
 
 export type RunQueueOptions = {
   readonly drive: Drive;
-  readonly hasWork: (session: LiveSession) => boolean;
+  readonly hasWork: (session: Session) => boolean;
   /** maximum number of concurrently driven sessions */
   readonly atOnce: number;
   /** delay before a session runs again after its nth consecutive failure */
-  readonly retryDelayMs?: (failures: number, session: LiveSession) => number;
+  readonly retryDelayMs?: (failures: number, session: Session) => number;
   /** maximum number of waiting sessions in addition to the driven ones; started work is never refused */
   readonly maxWaiting?: number;
 };
@@ -18,13 +18,13 @@ export type RunQueueOptions = {
 export const defaultRetryDelayMs = (failures: number): number => Math.min(60_000, 500 * 2 ** failures);
 
 export class RunQueue {
-  readonly #running = new Map<LiveSession, Promise<void>>();
-  readonly #waiting: LiveSession[] = [];
+  readonly #running = new Map<Session, Promise<void>>();
+  readonly #waiting: Session[] = [];
   /** sessions that failed to continue, until their next attempt */
-  readonly #retrying = new Map<LiveSession, ReturnType<typeof setTimeout>>();
-  readonly #failures = new Map<LiveSession, number>();
+  readonly #retrying = new Map<Session, ReturnType<typeof setTimeout>>();
+  readonly #failures = new Map<Session, number>();
   /** sessions whose new work is being recorded, with the number of pending commands */
-  readonly #entering = new Map<LiveSession, number>();
+  readonly #entering = new Map<Session, number>();
   #stopping = false;
 
   constructor(private readonly options: RunQueueOptions) {}
@@ -33,7 +33,7 @@ export class RunQueue {
    * Reserves a slot for the session while new work for it is recorded. Call the returned function after the session is
    * woken. Null if the queue is full. A session that is driven or waiting already has its slot.
    */
-  enter(session: LiveSession): (() => void) | null {
+  enter(session: Session): (() => void) | null {
     if (session.driving) return () => undefined;
     const { atOnce, maxWaiting = Number.POSITIVE_INFINITY } = this.options;
     const before = this.#entering.get(session) ?? 0;
@@ -48,7 +48,7 @@ export class RunQueue {
   }
 
   /** Whether the session would be driven immediately. */
-  hasRoom(session: LiveSession): boolean {
+  hasRoom(session: Session): boolean {
     if (this.#stopping) return false;
     const others = this.#running.size + this.#entering.size - (this.#entering.has(session) ? 1 : 0);
     return session.driving || others < this.options.atOnce;
@@ -75,7 +75,7 @@ export class RunQueue {
   }
 
   /** Drives the session now, or as soon as a driver is free. Does nothing if it is already driven. */
-  wake(session: LiveSession): void {
+  wake(session: Session): void {
     if (this.#stopping) return;
     const retrying = this.#retrying.get(session);
     clearTimeout(retrying);
@@ -88,7 +88,7 @@ export class RunQueue {
     else if (session.driving) this.#waiting.push(session);
   }
 
-  #start(session: LiveSession): void {
+  #start(session: Session): void {
     const run = this.options
       .drive(session, () => this.#stopping)
       .then((succeeded) => {
@@ -106,7 +106,7 @@ export class RunQueue {
   }
 
   /** The session runs again with the next command, or after a growing delay. */
-  #retryLater(session: LiveSession): void {
+  #retryLater(session: Session): void {
     const failures = (this.#failures.get(session) ?? 0) + 1;
     this.#failures.set(session, failures);
     const { retryDelayMs = defaultRetryDelayMs } = this.options;

@@ -1,12 +1,12 @@
 /** The sessions in memory: one object per session, even if several callers load it concurrently. */
 import type { AgentRef } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../ports/event-store.ts';
-import { LiveSession } from './live-session.ts';
-import type { SessionSources } from './session-sources.ts';
+import type { SessionSources } from './session.ts';
+import { Session } from './session.ts';
 
 type Entry = {
-  readonly loading: Promise<LiveSession>;
-  session: LiveSession | null;
+  readonly loading: Promise<Session>;
+  session: Session | null;
   pins: number;
   /** used since the last call to `usedLately` */
   used: boolean;
@@ -30,7 +30,7 @@ export class SessionCache {
    */
   async use<Result>(
     ref: SessionRef,
-    work: (session: LiveSession) => Promise<Result>,
+    work: (session: Session) => Promise<Result>,
     upTo = Number.POSITIVE_INFINITY,
   ): Promise<Result> {
     const entry = this.#entry(ref, upTo);
@@ -46,18 +46,18 @@ export class SessionCache {
   }
 
   /** The session if it is in memory. */
-  loaded(ref: SessionRef): LiveSession | null {
+  loaded(ref: SessionRef): Session | null {
     return this.#entries.get(sessionKey(ref))?.session ?? null;
   }
 
   /** The session if it is loaded or loading, else null. */
-  known(ref: SessionRef): LiveSession | Promise<LiveSession> | null {
+  known(ref: SessionRef): Session | Promise<Session> | null {
     const entry = this.#entries.get(sessionKey(ref));
     return entry ? (entry.session ?? entry.loading) : null;
   }
 
   /** All sessions in memory. */
-  *all(): Generator<LiveSession> {
+  *all(): Generator<Session> {
     for (const { session } of this.#entries.values()) if (session) yield session;
   }
 
@@ -71,7 +71,7 @@ export class SessionCache {
   }
 
   /** Erases the session unless it is in use or no longer matches. False if it was not erased. */
-  eraseUnused(ref: SessionRef, by: string, fits: (session: LiveSession) => boolean): Promise<boolean> {
+  eraseUnused(ref: SessionRef, by: string, fits: (session: Session) => boolean): Promise<boolean> {
     return this.use(ref, async (session) => {
       await session.fresh();
       if (await session.link?.isWatchedElsewhere()) return false;
@@ -90,7 +90,7 @@ export class SessionCache {
     const existing = this.#entries.get(key);
     if (existing) return existing;
     if (this.#entries.size >= this.keep) this.#evict();
-    const loading = LiveSession.load(ref, { agent: this.firstAgent, upTo }, this.sources);
+    const loading = Session.load(ref, { agent: this.firstAgent, upTo }, this.sources);
     const entry: Entry = { loading, session: null, pins: 0, used: false };
     this.#entries.set(key, entry);
     loading.then(

@@ -1,6 +1,6 @@
 /** The working folder for the tools of a session. */
 import { type Ask, Fault } from '@parlance/protocol';
-import type { LiveSession } from './live-session.ts';
+import type { Session } from './session.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 export type SessionFolder = {
@@ -14,7 +14,7 @@ export type SessionFolder = {
  * be used. Synchronous if the session uses the server's folder.
  */
 export function folderOf(
-  { state }: LiveSession,
+  { state }: Session,
   { root, folders }: Pick<TurnDeps, 'root' | 'folders'>,
 ): SessionFolder | Promise<SessionFolder> {
   const cwd = state.created?.cwd;

@@ -9,7 +9,14 @@ import type {
   TurnId,
   TurnTerms,
 } from '@parlance/protocol';
-import { deferredCalls, type SessionState, type WaitingCall, waitingCalls } from '../domain/session-state.ts';
+import {
+  awaitsAnswer,
+  deferredCalls,
+  isIdle,
+  type SessionState,
+  waitingCall,
+  waitingCalls,
+} from '../domain/session-state.ts';
 import type { EventSink } from '../ports/bus.ts';
 import type { SessionRef } from '../ports/event-store.ts';
 import type { OpenArguments, PartialArguments } from './open-arguments.ts';
@@ -26,6 +33,23 @@ export type PendingApproval = {
 };
 
 export type DeferredCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
+
+/**
+ * What a session does after an append. `blocked`: the turn continues only when a user answers one of the approvals, or
+ * a client one of the calls.
+ */
+export type RunStatus =
+  | { readonly kind: 'idle' | 'running' }
+  | {
+      readonly kind: 'blocked';
+      readonly turn: TurnId;
+      /** in order of request */
+      readonly approvals: readonly PendingApproval[];
+      readonly deferred: readonly DeferredCall[];
+    };
+
+/** The events of one append, or of several that another node has made, and the status after them. */
+export type Commit = { readonly events: readonly DurableEvent[]; readonly status: RunStatus };
 
 export type SessionSnapshot = {
   readonly ref: SessionRef;
@@ -79,6 +103,8 @@ export type ObservedSession = {
   snapshot(): SessionSnapshot;
   /** events since the session was last idle, including the current one */
   eventsSinceIdle(): readonly DurableEvent[];
+  /** the status after the last complete append, also while its events are delivered */
+  status(): RunStatus;
 };
 
 export type Sink = EventSink<ObservedSession>;
@@ -93,9 +119,7 @@ type SnapshotSource = {
 
 export function snapshotOf(source: SnapshotSource): SessionSnapshot {
   const { state, ref, open, openArguments, messageCountAtIdle } = source;
-  const { turn } = state;
-  const waiting = waitingCalls(state);
-  const approvals = turn ? waiting.map((call) => pendingApproval(turn.id, call)) : [];
+  const approvals = pendingApprovals(state);
   return {
     ref,
     seq: state.seq,
@@ -118,14 +142,27 @@ export function snapshotOf(source: SnapshotSource): SessionSnapshot {
     grants: state.grants,
     approval: approvals[0] ?? null,
     approvals,
-    approvalRequestedAt: waiting[0]?.requestedAt ?? null,
-    deferred: deferredCalls(state).map(({ call, tool, input }) => ({ call, tool, input })),
+    approvalRequestedAt: waitingCall(state)?.requestedAt ?? null,
+    deferred: deferred(state),
     open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: String(open.text) } : null,
     openArguments: openArguments.list(),
   };
 }
 
-function pendingApproval(turn: TurnId, call: WaitingCall): PendingApproval {
-  const { approval, call: id, tool, input, ask, hash } = call;
-  return { approval, turn, call: id, tool, input, ask, hash };
+export function runStatus(state: SessionState): RunStatus {
+  const { turn } = state;
+  if (turn && awaitsAnswer(turn.calls))
+    return { kind: 'blocked', turn: turn.id, approvals: pendingApprovals(state), deferred: deferred(state) };
+  return isIdle(state) ? IDLE : RUNNING;
 }
+
+const IDLE: RunStatus = { kind: 'idle' };
+const RUNNING: RunStatus = { kind: 'running' };
+
+const pendingApprovals = (state: SessionState): PendingApproval[] =>
+  waitingCalls(state).flatMap(({ approval, call, tool, input, ask, hash }) =>
+    state.turn ? [{ approval, turn: state.turn.id, call, tool, input, ask, hash }] : [],
+  );
+
+const deferred = (state: SessionState): DeferredCall[] =>
+  deferredCalls(state).map(({ call, tool, input }) => ({ call, tool, input }));

@@ -2,9 +2,9 @@
 import { asFault, type DurableEventBody, textPart } from '@parlance/protocol';
 import type { SessionState } from '../domain/session-state.ts';
 import type { Prompt } from '../ports/provider.ts';
-import type { LiveSession } from './live-session.ts';
 import { nextRequest } from './prompt.ts';
 import { complete } from './questions.ts';
+import type { Session } from './session.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 const INSTRUCTIONS =
@@ -29,7 +29,7 @@ const isDue = (state: SessionState, dialect: string): boolean =>
 
 /** Never rejects. Without a generated title, the beginning of the first message is used. */
 export async function titleSession(
-  session: LiveSession,
+  session: Session,
   deps: TurnDeps,
   events: readonly DurableEventBody[],
 ): Promise<void> {

@@ -6,9 +6,8 @@ import { type NextAction, nextAction } from '../domain/next-action.ts';
 import { turnStarted } from '../domain/turn-events.ts';
 import { Deposed } from '../ports/lease.ts';
 import { type ActiveTurn, activeTurn, record } from './active-turn.ts';
-import type { LiveSession } from './live-session.ts';
 import { callModel } from './model-step.ts';
-import type { ResumeEvent } from './session-change.ts';
+import type { ResumeEvent, Session } from './session.ts';
 import { runTools } from './tool-calls.ts';
 import type { TurnDeps } from './turn-deps.ts';
 import { endTurn, failTurn } from './turn-end.ts';
@@ -17,7 +16,7 @@ import { endTurn, failTurn } from './turn-end.ts';
  * Runs the session while this node drives it, until it is idle or `stopping` returns true between two
  * actions. Throws if an event cannot be stored; the session then resumes from the log later.
  */
-export async function drive(session: LiveSession, deps: TurnDeps, stopping: () => boolean): Promise<void> {
+export async function drive(session: Session, deps: TurnDeps, stopping: () => boolean): Promise<void> {
   if (session.interrupted) await resumeTurn(session, session.interrupted);
   while (!stopping() && session.role.isDriver && !session.abandoned) {
     const action = nextAction(session.state);
@@ -51,11 +50,11 @@ async function advance(active: ActiveTurn, action: TurnAction): Promise<void> {
   }
 }
 
-async function startTurn(session: LiveSession): Promise<void> {
+async function startTurn(session: Session): Promise<void> {
   await session.transact(({ turn, queue: [next], agent }) => (turn || !next ? [] : turnStarted(next, agent)));
 }
 
-async function resumeTurn(session: LiveSession, event: ResumeEvent): Promise<void> {
+async function resumeTurn(session: Session, event: ResumeEvent): Promise<void> {
   await record({ session, turn: { id: event.turn } }, [event]);
   session.interrupted = null;
 }

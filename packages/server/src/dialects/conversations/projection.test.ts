@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { DurableEvent, SessionEvent } from '@parlance/protocol';
-import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
+import type { ObservedSession, SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
 import { joinedChunks, of, typesOf } from '../../testing/conversations.ts';
 import { Delivery } from '../shared/delivery.ts';
 import { conversations } from './dialect.ts';
@@ -29,7 +29,11 @@ const over = () => event('turn.ended', { usage: { inputTokens: 1, outputTokens: 
 /** The frames for a socket that joins at the snapshot `now`, after the events `past`, and receives `events`. */
 function framesFor(past: SessionEvent[], now: object, events: SessionEvent[]) {
   const snapshot = { ...IDLE, ...now } as unknown as SessionSnapshot;
-  const session = { snapshot: () => snapshot, eventsSinceIdle: () => past as DurableEvent[] };
+  const session: ObservedSession = {
+    snapshot: () => snapshot,
+    eventsSinceIdle: () => past as DurableEvent[],
+    status: () => ({ kind: 'running' }),
+  };
   let state = new Delivery(projection, console).stateOf(session);
   const bodies: object[] = [...projection.attach(state, snapshot)];
   for (const received of events) {

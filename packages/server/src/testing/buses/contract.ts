@@ -67,6 +67,22 @@ export function busContract(name: string, open: OpenBus): void {
       expect(received).toEqual(['session a 1', 'owner a 1', 'all a 1', 'owner b 2', 'all b 2', 'all c 3']);
     });
 
+    test('tells the end of an append only to subscribers of the session that want it', () => {
+      const { received, log, sink } = listening();
+      const bus = open(log);
+      const [one, two] = [bus.channel(ADA), bus.channel(ADA_TOO)];
+      const committed = (events: readonly unknown[], view: string) =>
+        received.push(`${events.length} ${view}`);
+      const end = one.subscribe(sink('session'), committed);
+      one.subscribe(sink('other'));
+      one.publish(delta('a'), '1');
+      one.commit([], '2');
+      two.commit([], '3');
+      end();
+      one.commit([], '4');
+      expect(received).toEqual(['session a 1', 'other a 1', '0 2']);
+    });
+
     test('does not notify after unsubscribing', () => {
       const { received, log, sink } = listening();
       const bus = open(log);
