@@ -1,11 +1,12 @@
 /** The calls of a turn without an outcome, and what they wait for. */
 import type { SessionEvent } from '@parlance/protocol';
+import { awaitsAnswer } from '../../core/api/index.ts';
 import type { Interrupt } from './events.ts';
 import { interruptOf } from './interrupts.ts';
 
 export type OpenCall = { readonly call: string } & (
   | { readonly phase: 'requested' | 'running' | 'deferred' }
-  | { readonly phase: 'asked'; readonly interrupt: Interrupt }
+  | { readonly phase: 'waiting'; readonly interrupt: Interrupt }
 );
 
 export const NO_CALLS: readonly OpenCall[] = [];
@@ -16,7 +17,7 @@ export function trackCalls(calls: readonly OpenCall[], event: SessionEvent): rea
     case 'call.requested':
       return [...calls, { call: event.call, phase: 'requested' }];
     case 'approval.requested':
-      return changed(calls, { call: event.call, phase: 'asked', interrupt: interruptOf(event) });
+      return changed(calls, { call: event.call, phase: 'waiting', interrupt: interruptOf(event) });
     case 'approval.answered':
     case 'tool.started':
       return changed(calls, { call: event.call, phase: 'running' });
@@ -35,12 +36,10 @@ const changed = (calls: readonly OpenCall[], next: OpenCall): readonly OpenCall[
 /** What a turn waits for, if it continues only with an answer of a user or a client. */
 export type Waits = { readonly interrupts: readonly Interrupt[]; readonly pending: readonly string[] };
 
-/**
- * Null if the turn continues by itself. Calls that have not been evaluated yet are queued behind a waiting one.
- */
+/** Null if the turn continues by itself. */
 export function waitsFor(calls: readonly OpenCall[]): Waits | null {
-  if (calls.some(({ phase }) => phase === 'running')) return null;
-  const interrupts = calls.flatMap((open) => (open.phase === 'asked' ? [open.interrupt] : []));
+  if (!awaitsAnswer(calls)) return null;
+  const interrupts = calls.flatMap((open) => (open.phase === 'waiting' ? [open.interrupt] : []));
   const pending = calls.filter(({ phase }) => phase === 'deferred').map(({ call }) => call);
-  return interrupts.length + pending.length === 0 ? null : { interrupts, pending };
+  return { interrupts, pending };
 }

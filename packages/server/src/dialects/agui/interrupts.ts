@@ -1,6 +1,7 @@
 /** Approvals as interrupts, and entries of `resume` as answers to them. */
-import { type ApprovalAnswer, type DurableEvent, Fault } from '@parlance/protocol';
+import { type ApprovalAnswer, Fault } from '@parlance/protocol';
 import { z } from 'zod';
+import type { PendingApproval } from '../../core/api/index.ts';
 import type { Interrupt } from './events.ts';
 import type { ResumeEntry } from './schemas.ts';
 
@@ -20,7 +21,11 @@ const RESPONSE_SCHEMA = {
   required: ['approved'],
 } as const;
 
-export const interruptOf = ({ approval, ask, call }: DurableEvent<'approval.requested'>): Interrupt => ({
+export const interruptOf = ({
+  approval,
+  ask,
+  call,
+}: Pick<PendingApproval, 'approval' | 'ask' | 'call'>): Interrupt => ({
   id: approval,
   reason: 'tool_call',
   message: ask.description,

@@ -3,11 +3,10 @@ import { Fault, isDurable, type SessionEvent, type TurnId, type Usage } from '@p
 import type { Watch } from '../../core/api/index.ts';
 import { type LogIds, reported } from '../shared/dialect.ts';
 import { retryText } from '../shared/retry.ts';
-import { waitsFor } from './calls.ts';
-
 import type { Context } from './context.ts';
 import type { AguiEvent, ContentEvent, Message, Outcome, TokenUsage } from './events.ts';
 
+import { interruptOf } from './interrupts.ts';
 import { type PastPiece, PastPieces } from './past-pieces.ts';
 import { closing, IDLE, join, type Piece, projection, type State } from './projection.ts';
 import { callerOf, type RunRequest, type StartedRun } from './run-request.ts';
@@ -73,8 +72,11 @@ export class Run {
   }
 
   async #read(after: number): Promise<void> {
-    const begin = (watch: Watch) => this.#begin(watch);
-    await this.ctx.engine.watch(this.parts.started.ref, (event) => this.#take(event), { after, begin });
+    await this.ctx.engine.watch(this.parts.started.ref, (event) => this.#take(event), {
+      after,
+      begin: (watch) => this.#begin(watch),
+      committed: () => this.#restIfBlocked(),
+    });
   }
 
   /** Sends all messages, then the running turn. */
@@ -92,7 +94,8 @@ export class Run {
       this.#begin(watch);
       if (!turn) this.#finish({ type: 'success' });
     };
-    await this.ctx.engine.watch(this.parts.started.ref, sink, { after: 0, begin });
+    const committed = () => this.#restIfBlocked();
+    await this.ctx.engine.watch(this.parts.started.ref, sink, { after: 0, begin, committed });
   }
 
   /** The past was read: live events follow. */
@@ -106,7 +109,7 @@ export class Run {
     for (const { body } of pieces) this.#pass(body, this.#seq);
     if (this.#isAbandoned) this.#cancelShown();
     if (this.#isOver) watch.stop();
-    this.#restIfWaiting();
+    this.#restIfBlocked();
   }
 
   #take(event: SessionEvent): void {
@@ -128,7 +131,6 @@ export class Run {
   #show(piece: Piece, seq: number): void {
     const { turn, kind } = piece;
     if (kind === 'started' && this.#isFollowed(piece.input)) this.#shown.add(turn);
-    if (kind === 'waits') this.#restIfWaiting();
     if (kind === 'dropped' && piece.input === this.parts.started.target?.input)
       this.#finish({ type: 'cancelled' });
     if (!this.#shown.has(turn)) return;
@@ -181,23 +183,19 @@ export class Run {
     const held = this.#held ?? [];
     this.#held = null;
     for (const { piece, seq } of held) this.#pass(piece, seq);
-    this.#restIfWaiting();
+    this.#restIfBlocked();
   }
 
   /**
    * Ends if the turn continues only with an answer. If another turn blocks the input, its interrupts are shown.
    */
-  #restIfWaiting(): void {
-    if (!waitsFor(this.#state.calls)) return;
-    const rest = () => {
-      const waits = waitsFor(this.#state.calls);
-      if (this.#isOver || this.#held || this.#past || !waits) return;
-      const { interrupts, pending } = waits;
-      if (interrupts.length > 0) this.#finish({ type: 'interrupt', interrupts });
-      else if (this.#isShown()) this.#finish({ type: 'success', pendingToolCallIds: pending });
-    };
-    // More may follow at the same moment.
-    this.ctx.engine.whenIdle(this.parts.started.ref).then(rest, (thrown) => this.#fail(thrown));
+  #restIfBlocked(): void {
+    const status = this.#watch?.status();
+    if (this.#isOver || this.#held || this.#past || status?.kind !== 'blocked') return;
+    const interrupts = status.approvals.map(interruptOf);
+    if (interrupts.length > 0) this.#finish({ type: 'interrupt', interrupts });
+    else if (this.#isShown())
+      this.#finish({ type: 'success', pendingToolCallIds: status.deferred.map(({ call }) => call) });
   }
 
   #finish(outcome: Outcome): void {

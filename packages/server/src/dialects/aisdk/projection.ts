@@ -13,12 +13,12 @@ import {
   textOf,
   withoutPages,
 } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
+import { awaitsAnswer, type SessionSnapshot } from '../../core/api/index.ts';
 import { finalAnswer, resultData } from '../shared/calls.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
 import type { Chunk, FinishReason, ServerTool } from './chunks.ts';
 import { fileUrl } from './files.ts';
-import { type Call, type Changed, IDLE, isWaiting, type State, withCall, withoutCall } from './state.ts';
+import { type Call, type Changed, IDLE, type State, withCall, withoutCall } from './state.ts';
 
 export type Body = { readonly turn: TurnId } & ({ readonly chunk: Chunk } | { readonly waits: true });
 
@@ -161,10 +161,13 @@ function restarted(state: State, turn: TurnId): StepResult<State, Body> {
   return [next, framesOf(turn, { type: 'reset-step' })];
 }
 
-/** Adds `waits` if only answers are missing. */
+/** Adds `waits` if only answers are missing, unless a later event of the same append starts another call. */
 function checked(turn: TurnId, [state, chunks]: Changed): StepResult<State, Body> {
   const frames = framesOf(turn, ...chunks);
-  return [state, isWaiting(state) ? [...frames, { body: { turn, waits: true } }] : frames];
+  return [
+    state,
+    awaitsAnswer(Object.values(state.calls)) ? [...frames, { body: { turn, waits: true } }] : frames,
+  ];
 }
 
 /** Adds the answer of a turn that ends with a call, as a step of its own. */

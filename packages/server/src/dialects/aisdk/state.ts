@@ -46,15 +46,6 @@ export const IDLE: Omit<State, 'declared'> = {
   pageTools: [],
 };
 
-/** Whether the turn continues only with an answer of a user or a page; the same rule as in the core. */
-export function isWaiting({ calls }: State): boolean {
-  const phases = Object.values(calls).map(({ phase }) => phase);
-  return (
-    phases.some((phase) => phase === 'waiting' || phase === 'deferred') &&
-    !phases.some((phase) => phase === 'running' || phase === 'allowed')
-  );
-}
-
 export const withCall = (state: State, id: string, change: Partial<Call>): State => {
   const call = state.calls[id];
   return call ? { ...state, calls: { ...state.calls, [id]: { ...call, ...change } } } : state;

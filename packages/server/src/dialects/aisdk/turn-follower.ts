@@ -1,10 +1,9 @@
 /** Follows one turn of a session as chunks, from its start or from the position of the client. */
 import { isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
-import type { Engine, SessionRef, SessionSnapshot, Watch } from '../../core/api/index.ts';
+import type { Engine, RunStatus, SessionRef, SessionSnapshot, Watch } from '../../core/api/index.ts';
 import type { Chunk } from './chunks.ts';
 import type { AcceptedInput } from './log.ts';
 import { type Body, joined, START, step } from './projection.ts';
-import { isWaiting } from './state.ts';
 
 /** What the client has of the continued message. */
 export type ClientPosition = {
@@ -58,6 +57,7 @@ export class TurnFollower {
     await engine.watch(target.ref, (event) => follower.#take(event), {
       after,
       begin: (watch) => follower.#join(watch),
+      committed: ({ status }) => follower.#restIfBlocked(status),
     });
     return follower;
   }
@@ -101,7 +101,7 @@ export class TurnFollower {
     const [state, frames] = joined(this.#state, now);
     this.#state = state;
     for (const { body } of frames) this.#pass(body);
-    this.#restIfWaiting();
+    this.#restIfBlocked(watch.status());
   }
 
   #take(event: SessionEvent): void {
@@ -117,12 +117,7 @@ export class TurnFollower {
   }
 
   #pass(body: Body): void {
-    if (this.#isOver || body.turn !== this.#turn) return;
-    if ('waits' in body) {
-      // The same append may also start another call. Waits in past events are over.
-      if (this.#watch) setImmediate(() => this.#restIfWaiting());
-      return;
-    }
+    if (this.#isOver || body.turn !== this.#turn || 'waits' in body) return;
     const { chunk } = body;
     if (this.#isKnown(chunk)) return;
     if (chunk.type === 'start-step') this.#isStepFinished = false;
@@ -149,8 +144,8 @@ export class TurnFollower {
   }
 
   /** Ends the stream if only an answer of the page or a user is missing. */
-  #restIfWaiting(): void {
-    if (this.#isOver || this.#state.turn !== this.#turn || !isWaiting(this.#state)) return;
+  #restIfBlocked(status: RunStatus): void {
+    if (this.#isOver || status.kind !== 'blocked' || status.turn !== this.#turn) return;
     if (!this.#isStepFinished) this.reader.chunk({ type: 'finish-step' });
     this.reader.chunk({ type: 'finish', finishReason: 'tool-calls' });
     this.#end();

@@ -44,11 +44,8 @@ export class ResponseFollower {
   #endedAt: number | null = null;
   #pause: { readonly piece: Pause; readonly seq: number; readonly at: number } | null = null;
   #sequence = 0;
-  /** incremented with each piece */
-  #received = 0;
 
   private constructor(
-    private readonly ctx: Pick<Context, 'engine'>,
     readonly segment: Segment,
     private readonly parts: { readonly reading: Reading; readonly watching: FollowOptions | null },
   ) {
@@ -69,16 +66,15 @@ export class ResponseFollower {
   ): Promise<ResponseFollower> {
     const { ref, start, state, target } = segment;
     const reading = await Reading.open(ctx.engine, ref, { after: start.seq - 1, state });
-    const follower = new ResponseFollower(ctx, segment, { reading, watching });
+    const follower = new ResponseFollower(segment, { reading, watching });
     follower.#lifecycle('response.created');
     follower.#lifecycle('response.in_progress');
     if (target.turn !== null) follower.#status = 'in_progress';
     reading.follow(target, {
       piece: (piece) => follower.#take(piece),
+      blocked: () => follower.#endPaused(),
       ended: (fault) => follower.#turnEnded(fault),
     });
-    // The turn waits only if nothing else follows at once.
-    if (follower.#pause) await follower.#confirm();
     return follower;
   }
 
@@ -124,7 +120,6 @@ export class ResponseFollower {
   }
 
   #take(piece: Piece): void {
-    this.#received++;
     if (this.#status === 'queued') this.#status = 'in_progress';
     if (this.#pause) {
       if (!isOfSameMoment(piece)) return void this.#endPaused();
@@ -160,15 +155,6 @@ export class ResponseFollower {
     // Calls that other clients execute do not end the response.
     if (piece.approvals.length === 0 && !piece.calls.some(({ tool }) => names.has(tool))) return;
     this.#pause = { piece, seq, at };
-    void this.#confirm();
-  }
-
-  /** Ends the response if the turn still waits after all pending events were processed. */
-  async #confirm(): Promise<void> {
-    const received = this.#received;
-    await this.ctx.engine.snapshot(this.segment.ref).catch(() => null);
-    await new Promise((resolve) => setTimeout(resolve, 0));
-    if (this.#pause && this.#received === received) this.#endPaused();
   }
 
   #endPaused(): void {
@@ -211,7 +197,10 @@ export class ResponseFollower {
   }
 }
 
-/** Whether the piece may arrive at the same moment as one that seems to be the last. */
+/**
+ * Whether the event of the piece may be of the same append as one that seems to pause the turn. Past events do not
+ * tell where an append ended.
+ */
 function isOfSameMoment(piece: Piece): boolean {
   switch (piece.kind) {
     case 'asks':

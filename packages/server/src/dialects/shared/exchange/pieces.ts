@@ -10,7 +10,7 @@ import {
   type TurnId,
   type Usage,
 } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../../core/api/index.ts';
+import { awaitsAnswer, type SessionSnapshot } from '../../../core/api/index.ts';
 import { NONE, type Projection, type StepResult } from '../projection.ts';
 
 export type RequestedCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
@@ -192,7 +192,7 @@ function waiting(turn: TurnId, open: readonly OpenCall[]): Piece[] {
   const approvals = open.flatMap((one) =>
     one.approval ? [{ ...requestedCall(one), approval: one.approval }] : [],
   );
-  if (calls.length + approvals.length === 0 || open.some(({ phase }) => phase === 'running')) return [];
+  if (!awaitsAnswer(open)) return [];
   const pauses: Piece = { turn, kind: 'pauses', calls, approvals };
   return calls.length === open.length ? [{ turn, kind: 'waits', calls }, pauses] : [pauses];
 }

@@ -14,6 +14,8 @@ export type FollowTarget = {
 
 export type Reader = {
   piece(piece: Piece): void;
+  /** the turn waits for the calls and approvals of the last `pauses` */
+  blocked?(): void;
   /** nothing follows; the fault is null if the turn succeeded */
   ended(fault: Fault | null): void;
 };
@@ -52,6 +54,7 @@ export class Reading {
     await engine.watch(ref, (event) => reading.#take(event), {
       after,
       begin: (watch) => reading.#begin(watch, after),
+      committed: () => reading.#committed(),
     });
     return reading;
   }
@@ -62,6 +65,7 @@ export class Reading {
     this.#target = target;
     this.#reader = reader;
     for (const passed of buffered) this.#pass(passed);
+    this.#committed();
   }
 
   /** the turn being read, until it has ended; null if it has not started */
@@ -91,6 +95,10 @@ export class Reading {
     const [state, frames] = projection.step(this.#state, event);
     this.#state = state;
     for (const { body: piece } of frames) this.#pass({ piece, ...this.#read });
+  }
+
+  #committed(): void {
+    if (!this.#buffered && this.#watch?.status().kind === 'blocked') this.#reader?.blocked?.();
   }
 
   #pass(passed: BufferedPiece): void {
