@@ -36,17 +36,11 @@ export type Receipt = {
   readonly events: readonly DurableEvent[];
 };
 
-export type Commands = ReturnType<typeof commands>;
-
 const COMPACTION_MS = 120_000;
 
 export function commands(internals: EngineInternals, queries: Pick<Queries, 'lookup' | 'checkCall'>) {
   const { parts, sessions, queue, admission } = internals;
 
-  /**
-   * Executes a command. Its events are stored when the promise resolves; a `Fault` means that nothing has
-   * changed. An input is accepted by then, but not answered yet.
-   */
   async function send(ref: SessionRef, input: CommandInput, caller: Caller): Promise<Receipt> {
     const parsed = parseCommand(input);
     authorise(ref, parsed, caller.principal);
@@ -80,7 +74,6 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
   return {
     send,
 
-    /** Answers an approval by its id, in whichever session it was requested. */
     async answer(
       approval: ApprovalId,
       answer: Omit<Extract<CommandInput, { type: 'approval.answer' }>, 'type' | 'approval'>,
@@ -91,7 +84,6 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       return send(ref, { ...answer, type: 'approval.answer', approval }, caller);
     },
 
-    /** Deletes the session permanently and stops a running turn. Throws `not_found` if it does not exist. */
     async erase(ref: SessionRef, caller: Caller): Promise<void> {
       authorise(ref, { type: 'session.clear' }, caller.principal);
       const erased = await sessions.use(ref, async (session) => {

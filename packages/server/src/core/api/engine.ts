@@ -1,30 +1,208 @@
 /** The core as one object, the only entry point for dialects, the console and scripts. */
+import type {
+  ApprovalId,
+  CommandInput,
+  ContextUse,
+  DurableEvent,
+  HistoryItem,
+  JsonObject,
+  Principal,
+  PrincipalId,
+  TurnId,
+  TurnTerms,
+} from '@parlance/protocol';
+import type { AgentCatalog } from '../domain/agent-catalog.ts';
+import type {
+  LookupKey,
+  SessionFilter,
+  SessionPage,
+  SessionQuery,
+  SessionRecord,
+  SessionRef,
+  TagCount,
+} from '../ports/event-store.ts';
+import type { NodeId } from '../ports/lease.ts';
+import type { ToolSpec } from '../ports/provider.ts';
+import type { Share } from '../ports/shares.ts';
 import type { Transport } from '../ports/transport.ts';
-import { type Commands, commands } from './commands.ts';
+import type { IndexedTurn, TurnQuery } from '../ports/turn-index.ts';
+import type { ClientToolBroker } from '../runtime/client-tool-broker.ts';
+import type { LinkedInput } from '../runtime/links.ts';
+import type { SessionSnapshot, Sink } from '../runtime/snapshot.ts';
+import { commands, type Receipt } from './commands.ts';
+import type { Caller } from './decision-context.ts';
 import { assemble, type EngineParts } from './engine-internals.ts';
-import { type Lifecycle, lifecycle } from './lifecycle.ts';
-import { type Queries, queries } from './queries.ts';
-import { type Search, searching } from './search.ts';
-import { type Sharing, sharing } from './shares.ts';
-import { type Subscriptions, subscriptions } from './subscriptions.ts';
-import { type Turns, turnQueries } from './turns.ts';
+import { lifecycle } from './lifecycle.ts';
+import { type ApprovalPage, type GrantPage, queries } from './queries.ts';
+import { type FoundPage, type SearchRequest, searching } from './search.ts';
+import { type SharedSession, sharing } from './shares.ts';
+import { subscriptions, type Watch, type WatchOptions } from './subscriptions.ts';
+import { type CountedTurns, turnQueries } from './turns.ts';
 
-export type Engine = Commands &
-  Subscriptions &
-  Queries &
-  Search &
-  Sharing &
-  Turns &
-  Lifecycle &
-  Pick<EngineParts, 'catalog' | 'maxSteps' | 'root'> & {
-    readonly clients: NonNullable<EngineParts['clients']>;
-    /** transport to the other nodes; null on a single node */
-    readonly transport: Transport | null;
-    /** number of turns running on this node */
-    readonly running: number;
-    /** whether `drain` has been called */
-    readonly draining: boolean;
-  };
+export interface Engine {
+  // Commands.
+
+  /**
+   * Executes a command. Its events are stored when the promise resolves; a `Fault` means that nothing has
+   * changed. An input is accepted by then, but not answered yet.
+   *
+   * @example
+   * const { seq } = await engine.send(ref, { type: 'input.submit', parts }, { principal, dialect });
+   * await engine.watch(ref, sink, { after: seq });
+   */
+  send(ref: SessionRef, input: CommandInput, caller: Caller): Promise<Receipt>;
+  /** Answers an approval by its id, in whichever session it was requested. */
+  answer(
+    approval: ApprovalId,
+    answer: Omit<Extract<CommandInput, { type: 'approval.answer' }>, 'type' | 'approval'>,
+    caller: Caller,
+  ): Promise<Receipt>;
+  /** Deletes the session permanently and stops a running turn. Throws `not_found` if it does not exist. */
+  erase(ref: SessionRef, caller: Caller): Promise<void>;
+
+  // Subscriptions.
+
+  /**
+   * Calls `sink` with all events after number `after` and then with each new event, including ephemeral
+   * ones, without gaps or repeats. After the events of each append, `committed` is called with the status of the session.
+   */
+  watch(ref: SessionRef, sink: Sink, options?: WatchOptions): Promise<Watch>;
+  /** Calls `sink` with each new event of any session of the owner, or of all owners if null. */
+  watchOwner(owner: PrincipalId | null, sink: Sink): () => void;
+  /** Like `watchOwner`, for the principal's sessions; for an admin, all sessions. */
+  watchAll(principal: Principal, sink: Sink): () => void;
+  /** Resolves when the session is idle or waits for a user or a client. */
+  whenIdle(ref: SessionRef): Promise<void>;
+
+  // One session.
+
+  /**
+   * The principal's session with that name, whether it exists or not. For an admin, it may belong to
+   * another user.
+   */
+  resolve(principal: Principal, name: string): Promise<SessionRef>;
+  /** Like `resolve`, but null if the session does not exist or belongs to another user. */
+  find(principal: Principal, name: string): Promise<SessionRef | null>;
+  /** Whether only another user has a session with that name. Never true for an admin. */
+  foreign(principal: Principal, name: string): Promise<boolean>;
+  /** The oldest session with that name, of any owner, for protocols with global names. */
+  firstHolder(name: string): Promise<SessionRef | null>;
+  /**
+   * Finds the session of an approval, of a turn (queued, started or ended), or of a current or former
+   * label. Null if there is none or it belongs to another user; admins find all sessions unless `among` is
+   * `own`.
+   */
+  lookup(principal: Principal, key: LookupKey, among?: 'all' | 'own'): Promise<SessionRef | null>;
+  /** What lists show of the session; null if it does not exist. */
+  record(ref: SessionRef): Promise<SessionRecord | null>;
+  /** The current state. A session that does not exist is empty. */
+  snapshot(ref: SessionRef): Promise<SessionSnapshot>;
+  /** The node that drives the session, or null if it has no work. */
+  driver(ref: SessionRef): Promise<NodeId | null>;
+  /** One page of events: at most `limit` after number `after`. */
+  events(ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]>;
+  /** All events, read page by page. */
+  allEvents(ref: SessionRef): AsyncIterable<DurableEvent>;
+  /**
+   * The events up to number `head`, the last page first; within a page, the oldest event first. The cost depends on how
+   * far the reader goes back, not on the length of the session.
+   */
+  eventsBackwards(ref: SessionRef, head: number, page?: number): AsyncGenerator<DurableEvent[], void>;
+  /**
+   * The conversation up to event number `upTo`, including compacted turns, as history for another session, and whether it
+   * contains untrusted content.
+   */
+  conversation(
+    ref: SessionRef,
+    upTo: number,
+  ): Promise<{ readonly items: HistoryItem[]; readonly untrusted: boolean }>;
+  /** How much of the model's context the session uses. */
+  contextUse(ref: SessionRef): Promise<ContextUse>;
+  /** Throws `invalid` if the input has a link that its model does not support. */
+  checkLinks(ref: SessionRef, input: LinkedInput): Promise<void>;
+
+  // Lists.
+
+  /** The principal's sessions, most recently changed first. Admins see all sessions. */
+  list(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<SessionPage>;
+  /** The number of matching sessions on all pages of `list`. */
+  count(principal: Principal, filter: Omit<SessionFilter, 'owner'>): Promise<number>;
+  /** The tags of the principal's own sessions. */
+  tags(principal: Principal): Promise<TagCount[]>;
+  /** The standing grants of the sessions on one page of `list`. Skips unreadable sessions. */
+  grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage>;
+  /** One page of sessions with an approval that the principal may answer. Skips unreadable sessions. */
+  approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage>;
+  /**
+   * Searches the messages of the principal's own sessions, latest first. Matches words and "quoted phrases"; the last
+   * word may be a prefix.
+   */
+  search(principal: Principal, request: SearchRequest): Promise<FoundPage>;
+  /** One page of the principal's own turns, the one that changed last first. */
+  turns(principal: Principal, query: Omit<TurnQuery, 'owner'>): Promise<CountedTurns>;
+  /** Null if there is no such turn in the session. */
+  turn(ref: SessionRef, id: TurnId): Promise<IndexedTurn | null>;
+
+  // Links to a session as of the time of sharing.
+
+  /** Resolves with the token of the link, which is not stored and cannot be recovered. */
+  share(ref: SessionRef, principal: Principal): Promise<{ share: Share; token: string }>;
+  /** The links of the session. */
+  shares(ref: SessionRef, principal: Principal): Promise<Share[]>;
+  /** Revokes the link. Throws `not_found` if the session has no such link. */
+  unshare(ref: SessionRef, principal: Principal, id: string): Promise<void>;
+  /**
+   * The shared session of a token. Throws `not_found` if the token is unknown or revoked, the session was
+   * erased or archived, or its owner was removed.
+   */
+  shared(token: string): Promise<SharedSession>;
+
+  // Agents, tools and models.
+
+  readonly catalog: AgentCatalog;
+  readonly clients: ClientToolBroker;
+  readonly maxSteps: EngineParts['maxSteps'];
+  /** working folder of sessions without one of their own */
+  readonly root: EngineParts['root'];
+  /** The tools that agents can be given. */
+  toolSpecs(): (ToolSpec & { requiresApproval: boolean })[];
+  /** Throws `tool_invalid` if the tool does not exist or the input is invalid. */
+  checkCall(name: string, input: JsonObject): void;
+  /**
+   * Our token estimate of a prompt with this conversation. Throws `not_found` if the agent does not exist.
+   */
+  promptTokens(
+    principal: Principal,
+    prompt: { agent?: string; items: readonly HistoryItem[]; terms: TurnTerms },
+  ): number;
+  /** Summarises a document. Stores nothing. */
+  summarise(title: string, content: string, signal: AbortSignal): Promise<string>;
+
+  // Start and stop.
+
+  /**
+   * Sessions with a running turn that no other node drives: before `recover`, those that a process exit
+   * interrupted.
+   */
+  unfinished(): Promise<SessionRecord[]>;
+  /**
+   * Resumes every turn that was running when its process ended, and returns their number. Pending approvals
+   * stay pending. From now on, unused ephemeral sessions are erased, and with several nodes, sessions of
+   * dead nodes are taken over.
+   */
+  recover(): Promise<number>;
+  /**
+   * Starts no more actions. Resolves with true when the running ones are done, or with false after
+   * `graceMs`; unfinished turns resume on another node or at the next start.
+   */
+  drain(graceMs: number): Promise<boolean>;
+  /** whether `drain` has been called */
+  readonly draining: boolean;
+  /** number of turns running on this node */
+  readonly running: number;
+  /** transport to the other nodes; null on a single node */
+  readonly transport: Transport | null;
+}
 
 export function createEngine(parts: EngineParts): Engine {
   const internals = assemble(parts);

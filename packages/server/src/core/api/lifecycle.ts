@@ -9,8 +9,6 @@ import { type EngineInternals, released } from './engine-internals.ts';
 const MAX_RETRY_MS = 60_000;
 const RETRY_MS = 1_000;
 
-export type Lifecycle = ReturnType<typeof lifecycle>;
-
 export function lifecycle(internals: EngineInternals) {
   const { parts, deps, resolver, sessions, queue, ephemeral, indexer, network } = internals;
   const { leases, log, cluster } = parts;
@@ -18,10 +16,6 @@ export function lifecycle(internals: EngineInternals) {
   let sweep: Promise<unknown> | null = null;
   let fenced = false;
 
-  /**
-   * Sessions with a running turn that no other node drives: before `recover`, those that a process exit
-   * interrupted.
-   */
   const unfinished = async (): Promise<SessionRecord[]> => {
     const running = await Array.fromAsync(resolver.all({ status: ['running'] }));
     if (!cluster) return running;
@@ -112,11 +106,6 @@ export function lifecycle(internals: EngineInternals) {
   return {
     unfinished,
 
-    /**
-     * Resumes every turn that was running when its process ended, and returns their number. Pending approvals
-     * stay pending. From now on, unused ephemeral sessions are erased, and with several nodes, sessions of
-     * dead nodes are taken over.
-     */
     async recover(): Promise<number> {
       if (cluster) {
         sweeping ??= setInterval(sweepNow, cluster.sweepMs);
@@ -130,10 +119,6 @@ export function lifecycle(internals: EngineInternals) {
       return resumed;
     },
 
-    /**
-     * Starts no more actions. Resolves with true when the running ones are done, or with false after
-     * `graceMs`; unfinished turns resume on another node or at the next start.
-     */
     async drain(graceMs: number): Promise<boolean> {
       if (sweeping) clearInterval(sweeping);
       await Promise.all([sweep, ephemeral.stop(), indexer?.stop()]);

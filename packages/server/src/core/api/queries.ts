@@ -25,7 +25,7 @@ import type {
 import type { NodeId } from '../ports/lease.ts';
 import { promptItemsOf, type ToolSpec } from '../ports/provider.ts';
 import { currentUse } from '../runtime/context-use.ts';
-import { storedEvents } from '../runtime/event-pages.ts';
+import { eventsBackwards, storedEvents } from '../runtime/event-pages.ts';
 import { checkLinks, type LinkedInput } from '../runtime/links.ts';
 import { requestFor, toolSpec } from '../runtime/prompt.ts';
 import { summarise } from '../runtime/questions.ts';
@@ -55,7 +55,6 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       return snapshotOf(session);
     });
 
-  /** The principal's sessions, most recently changed first. Admins see all sessions. */
   async function list(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<SessionPage> {
     requirePermission(principal, 'chat:read');
     return store.list({ ...page, owner: ownerFor(principal) });
@@ -65,38 +64,27 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     snapshot,
     list,
 
-    /**
-     * The principal's session with that name, whether it exists or not. For an admin, it may belong to
-     * another user.
-     */
     resolve: (principal: Principal, name: string): Promise<SessionRef> => resolver.resolve(principal, name),
 
-    /** Like `resolve`, but null if the session does not exist or belongs to another user. */
     find: (principal: Principal, name: string): Promise<SessionRef | null> => resolver.find(principal, name),
 
-    /** Whether only another user has a session with that name. Never true for an admin. */
     foreign: (principal: Principal, name: string): Promise<boolean> => resolver.foreign(principal, name),
 
-    /** The oldest session with that name, of any owner, for protocols with global names. */
     firstHolder: (name: string): Promise<SessionRef | null> => resolver.firstHolder(name),
 
     record: (ref: SessionRef): Promise<SessionRecord | null> => store.load(ref),
 
-    /** The node that drives the session, or null if it has no work. */
     driver: async (ref: SessionRef): Promise<NodeId | null> =>
       (await parts.leases.driverOf(ref))?.node ?? null,
 
-    /** One page of events. */
     events: (ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]> =>
       store.read(ref, after, limit),
 
-    /** All events, read page by page. */
     allEvents: (ref: SessionRef): AsyncIterable<DurableEvent> => storedEvents(store, ref, 0),
 
-    /**
-     * The conversation up to event number `upTo`, including compacted turns, as history for another session, and whether it
-     * contains untrusted content.
-     */
+    eventsBackwards: (ref: SessionRef, head: number, page?: number): AsyncGenerator<DurableEvent[], void> =>
+      eventsBackwards(store, ref, head, page),
+
     async conversation(
       ref: SessionRef,
       upTo: number,
@@ -109,7 +97,6 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       return { items: historyOf(context.entries.map(({ item }) => item)), untrusted: isTainted(context) };
     },
 
-    /** The standing grants of the sessions on one page of `list`. Skips unreadable sessions. */
     async grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage> {
       const { sessions: records, next } = await list(principal, { ...page, ephemeral: 'included' });
       const standing: GrantPage['standing'][number][] = [];
@@ -120,19 +107,16 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       return { standing, next };
     },
 
-    /** The number of matching sessions on all pages of `list`. */
     async count(principal: Principal, filter: Omit<SessionFilter, 'owner'>): Promise<number> {
       requirePermission(principal, 'chat:read');
       return store.count({ ...filter, owner: ownerFor(principal) });
     },
 
-    /** The tags of the principal's own sessions. */
     async tags(principal: Principal): Promise<TagCount[]> {
       requirePermission(principal, 'chat:read');
       return store.tags(principal.id);
     },
 
-    /** One page of sessions with an approval that the principal may answer. Skips unreadable sessions. */
     async approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage> {
       const filter = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
       const { sessions: records, next } = await list(principal, { ...page, ...filter });
@@ -141,11 +125,6 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       return { waiting, next };
     },
 
-    /**
-     * Finds the session of an approval, of a turn (queued, started or ended), or of a current or former
-     * label. Null if there is none or it belongs to another user; admins find all sessions unless `among` is
-     * `own`.
-     */
     async lookup(
       principal: Principal,
       key: LookupKey,
@@ -162,9 +141,6 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
         return currentUse(session, deps);
       }),
 
-    /**
-     * Our token estimate of a prompt with this conversation. Throws `not_found` if the agent does not exist.
-     */
     promptTokens(
       { id: owner }: Principal,
       { agent, items, terms }: { agent?: string; items: readonly HistoryItem[]; terms: TurnTerms },
@@ -180,16 +156,13 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
         .filter((tool) => !tool.special)
         .map((tool) => ({ ...toolSpec(tool), requiresApproval: tool.asks ?? false })),
 
-    /** Throws `tool_invalid` if the tool does not exist or the input is invalid. */
     checkCall(name: string, input: JsonObject): void {
       possibleCall(parts.tools, name, input);
     },
 
-    /** Throws `invalid` if the input has a link that its model does not support. */
     checkLinks: (ref: SessionRef, input: LinkedInput): Promise<void> =>
       sessions.use(ref, async (session) => checkLinks(input, session, deps)),
 
-    /** Summarises a document. Stores nothing. */
     summarise: (title: string, content: string, signal: AbortSignal): Promise<string> =>
       summarise(deps, { title, content }, signal),
   };

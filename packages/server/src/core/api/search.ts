@@ -19,14 +19,12 @@ export type FoundPage = {
   readonly complete: boolean;
 };
 
-type SearchRequest = { readonly text: string; readonly limit: number; readonly cursor?: string };
+export type SearchRequest = { readonly text: string; readonly limit: number; readonly cursor?: string };
 
 /** Maximum number of events to index before a search, if the index is behind. */
 const MAX_INDEXED = 5_000;
 
 const FROM = { 'input.accepted': 'user', 'text.ended': 'agent', 'history.imported': 'history' } as const;
-
-export type Search = ReturnType<typeof searching>;
 
 export function searching({ parts: { store, search } }: EngineInternals) {
   /** Null if the session has been erased. */
@@ -39,7 +37,6 @@ export function searching({ parts: { store, search } }: EngineInternals) {
   }
 
   return {
-    /** Latest messages first. Matches words and "quoted phrases"; the last word may be a prefix. */
     async search(principal: Principal, { text, ...page }: SearchRequest): Promise<FoundPage> {
       requirePermission(principal, 'chat:read');
       const terms = parseSearch(text);

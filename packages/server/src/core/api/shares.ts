@@ -16,8 +16,6 @@ export type SharedSession = {
   readonly events: AsyncIterable<DurableEvent>;
 };
 
-export type Sharing = ReturnType<typeof sharing>;
-
 export function sharing({ parts: { store, shares, isOwner, now, newId } }: EngineInternals) {
   const notFound = () => new Fault('not_found', 'There is no such link.');
 
@@ -36,7 +34,6 @@ export function sharing({ parts: { store, shares, isOwner, now, newId } }: Engin
   }
 
   return {
-    /** Resolves with the token of the link, which is not stored and cannot be recovered. */
     async share(ref: SessionRef, principal: Principal): Promise<{ share: Share; token: string }> {
       const kept = sharesOf(ref, principal);
       if (ref.owner !== principal.id) throw new Fault('not_found', 'There is no such session.');
@@ -56,15 +53,10 @@ export function sharing({ parts: { store, shares, isOwner, now, newId } }: Engin
     shares: async (ref: SessionRef, principal: Principal): Promise<Share[]> =>
       sharesOf(ref, principal).list(ref),
 
-    /** Revokes the link. Throws `not_found` if the session has no such link. */
     async unshare(ref: SessionRef, principal: Principal, id: string): Promise<void> {
       if (!(await sharesOf(ref, principal).remove(ref, id))) throw notFound();
     },
 
-    /**
-     * The shared session of a token. Throws `not_found` if the token is unknown or revoked, the session was
-     * erased or archived, or its owner was removed.
-     */
     async shared(token: string): Promise<SharedSession> {
       const share = TOKEN.test(token) ? await shares?.find(hashOf(token)) : null;
       const record = share && (await store.load(share.ref));

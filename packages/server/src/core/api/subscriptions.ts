@@ -19,8 +19,6 @@ export type WatchOptions = {
   readonly committed?: (commit: Commit) => void;
 };
 
-export type Subscriptions = ReturnType<typeof subscriptions>;
-
 const nothing = () => undefined;
 
 export function subscriptions({ parts: { bus }, sessions, network }: EngineInternals) {
@@ -35,10 +33,6 @@ export function subscriptions({ parts: { bus }, sessions, network }: EngineInter
   };
 
   return {
-    /**
-     * Calls `sink` with all events after number `after` and then with each new event, including ephemeral
-     * ones, without gaps or repeats.
-     */
     watch: (
       ref: SessionRef,
       sink: Sink,
@@ -71,16 +65,13 @@ export function subscriptions({ parts: { bus }, sessions, network }: EngineInter
         return watch;
       }),
 
-    /** Calls `sink` with each new event of any session of the owner. */
     watchOwner: subscribeOwners,
 
-    /** Like `watchOwner`, for the principal's sessions; for an admin, all sessions. */
     watchAll(principal: Principal, sink: Sink): () => void {
       requirePermission(principal, 'chat:read');
       return subscribeOwners(principal.role === 'admin' ? null : principal.id, sink);
     },
 
-    /** Resolves when the session is idle or waits for a person. */
     whenIdle: (ref: SessionRef): Promise<void> =>
       sessions.use(ref, async (session) => {
         const endInterest = session.link?.watch() ?? nothing;

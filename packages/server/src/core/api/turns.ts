@@ -12,8 +12,6 @@ export type CountedTurns = TurnPage & {
   readonly total: number;
 };
 
-export type Turns = ReturnType<typeof turnQueries>;
-
 export function turnQueries({ parts: { search, turns: index } }: EngineInternals) {
   /** Each event is indexed once: that is a little work, unless the index is new. */
   async function update(owner: PrincipalId): Promise<void> {
@@ -21,7 +19,6 @@ export function turnQueries({ parts: { search, turns: index } }: EngineInternals
   }
 
   return {
-    /** One page of the principal's own turns, the one that changed last first. */
     async turns(principal: Principal, query: Omit<TurnQuery, 'owner'>): Promise<CountedTurns> {
       requirePermission(principal, 'chat:read');
       if (!index) return { turns: [], next: null, total: 0 };
@@ -31,7 +28,6 @@ export function turnQueries({ parts: { search, turns: index } }: EngineInternals
       return { ...page, total: await index.count(filter) };
     },
 
-    /** Null if there is no such turn in the session. */
     async turn(ref: SessionRef, id: TurnId): Promise<IndexedTurn | null> {
       if (!index) return null;
       await update(ref.owner);

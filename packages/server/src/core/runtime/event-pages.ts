@@ -17,3 +17,16 @@ export async function* storedEvents(
     seen = last.seq;
   }
 }
+
+/** The stored events up to number `head`, the last page first. */
+export async function* eventsBackwards(
+  store: Pick<EventStore, 'read'>,
+  ref: SessionRef,
+  head: number,
+  page = PAGE,
+): AsyncGenerator<DurableEvent[], void> {
+  for (let end = head; end > 0; end -= page) {
+    const after = Math.max(0, end - page);
+    yield await store.read(ref, after, end - after);
+  }
+}

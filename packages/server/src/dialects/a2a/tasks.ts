@@ -41,7 +41,7 @@ export const taskOf = ({ id, ref, state, first, last }: IndexedTurn): IndexedTas
 });
 
 type TasksContext = {
-  readonly engine: Pick<Engine, 'events' | 'lookup' | 'record' | 'turn'>;
+  readonly engine: Pick<Engine, 'events' | 'eventsBackwards' | 'lookup' | 'record' | 'turn'>;
   readonly hub: Pick<SubscriptionHub<State>, 'read'>;
 };
 

@@ -4,13 +4,14 @@ import type { Engine, SessionRef } from '../../core/api/index.ts';
 
 const PAGE = 200;
 
-type Log = { readonly engine: Pick<Engine, 'events'>; readonly ref: SessionRef; readonly head: number };
+type Log = {
+  readonly engine: Pick<Engine, 'eventsBackwards'>;
+  readonly ref: SessionRef;
+  readonly head: number;
+};
 
 async function* newestFirst({ engine, ref, head }: Log): AsyncGenerator<DurableEvent, void> {
-  for (let end = head; end > 0; end -= PAGE) {
-    const after = Math.max(0, end - PAGE);
-    yield* (await engine.events(ref, after, end - after)).reverse();
-  }
+  for await (const events of engine.eventsBackwards(ref, head, PAGE)) yield* events.reverse();
 }
 
 export type KnownInput = {

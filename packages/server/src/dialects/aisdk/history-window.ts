@@ -20,7 +20,7 @@ export type Window = {
 
 /** The window of at least `limit` messages, or of all that there are. */
 export async function windowOf(
-  engine: Pick<Engine, 'events'>,
+  engine: Pick<Engine, 'eventsBackwards'>,
   ref: SessionRef,
   { before, hidden, limit }: Position & { readonly limit: number },
 ): Promise<Window> {

@@ -9,13 +9,12 @@ const PAGE = 200;
 export type LogEnd = { readonly ref: SessionRef; readonly head: number };
 
 async function lastEvent<Wanted extends DurableEvent>(
-  engine: Pick<Engine, 'events'>,
+  engine: Pick<Engine, 'eventsBackwards'>,
   { ref, head }: LogEnd,
   isWanted: (event: DurableEvent) => event is Wanted,
 ): Promise<Wanted | null> {
-  for (let end = head; end > 0; end -= PAGE) {
-    const after = Math.max(0, end - PAGE);
-    const found = (await engine.events(ref, after, end - after)).findLast(isWanted);
+  for await (const events of engine.eventsBackwards(ref, head, PAGE)) {
+    const found = events.findLast(isWanted);
     if (found) return found;
   }
   return null;

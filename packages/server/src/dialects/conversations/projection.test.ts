@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { DurableEvent, SessionEvent } from '@parlance/protocol';
-import type { ObservedSession, SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
+import type { ObservedSession, SessionRecord, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
+import { eventsBackwards } from '../../core/runtime/event-pages.ts';
 import { joinedChunks, of, typesOf } from '../../testing/conversations.ts';
 import { Delivery } from '../shared/delivery.ts';
 import { conversations } from './dialect.ts';
@@ -172,8 +173,11 @@ describe('messages', () => {
   const input = (id: string) =>
     event('input.accepted', { input: id, parts: [{ type: 'text', text: id }], dialect: 'd' });
   const read = (events: SessionEvent[], limit: number) => {
+    const page = async (_: unknown, after: number, count: number) =>
+      events.slice(after, after + count) as DurableEvent[];
     const engine = {
-      events: async (_: unknown, after: number, count: number) => events.slice(after, after + count),
+      eventsBackwards: (ref: SessionRef, head: number, size?: number) =>
+        eventsBackwards({ read: page }, ref, head, size),
     };
     return latestMessages(engine as never, { ...RECORD, head: events.length }, limit);
   };

@@ -1,6 +1,6 @@
 /** Tool calls in all conversations that the caller may see, read from their events. */
 import type { ApprovalId, DurableEvent, JsonObject, Principal, TurnId } from '@parlance/protocol';
-import { directCallId, type Engine, type SessionRecord, type SessionRef } from '../../core/api/index.ts';
+import { directCallId, type Engine, type SessionRef } from '../../core/api/index.ts';
 import { type CallStatus, NO_CALLS, trackCalls } from '../shared/calls.ts';
 import type { RUN_STATUSES } from './schemas.ts';
 import { resultOf } from './tool-outcome.ts';
@@ -18,9 +18,8 @@ export type ToolRun = {
   conversation_id: string;
 };
 
-/** A list reads the ends of the conversations that changed last. */
+/** A list reads the last page of the conversations that changed last. */
 const MAX_CONVERSATIONS = 50;
-const MAX_EVENTS = 500;
 /** The most pages read for a single run, from the end of its conversation. */
 const MAX_PAGES = 100;
 
@@ -32,7 +31,8 @@ export async function latestRuns(engine: Engine, principal: Principal, limit: nu
     const last = runs[limit - 1];
     // Conversations are sorted by last change: this one and those after it have nothing newer.
     if (last && record.updatedAt < Date.parse(last.created_at)) break;
-    runs = [...runs, ...runsOf(record.ref, await eventsBefore(engine, record, record.head)).values()];
+    const { value: events } = await engine.eventsBackwards(record.ref, record.head).next();
+    runs = [...runs, ...runsOf(record.ref, events ?? []).values()];
     runs = runs
       .sort((one, other) => Date.parse(other.created_at) - Date.parse(one.created_at))
       .slice(0, limit);
@@ -50,19 +50,16 @@ export async function findRun(engine: Engine, principal: Principal, id: string):
   const record = ref && (await engine.record(ref));
   if (!record) return null;
   let events: DurableEvent[] = [];
-  for (let page = 0, end = record.head; page < MAX_PAGES && end > 0; page++, end -= MAX_EVENTS) {
-    events = [...(await eventsBefore(engine, record, end)).filter(isOfCall), ...events];
+  let pages = 0;
+  for await (const before of engine.eventsBackwards(record.ref, record.head)) {
+    events = [...before.filter(isOfCall), ...events];
     const runs = runsOf(record.ref, events);
     const found = runs.get(id) ?? [...runs.values()].find((run) => run.id === id);
     if (found) return found;
+    if (++pages === MAX_PAGES) return null;
   }
   return null;
 }
-
-const eventsBefore = (engine: Engine, { ref }: SessionRecord, end: number): Promise<DurableEvent[]> => {
-  const after = Math.max(0, end - MAX_EVENTS);
-  return engine.events(ref, after, end - after);
-};
 
 const OF_CALLS = [
   'call.requested',

@@ -10,17 +10,14 @@ import { messageItem } from './responses/items.ts';
 
 export type ConversationItem = ReturnType<typeof userMessage> | ReturnType<typeof messageItem>;
 
-type Reader = Pick<Engine, 'events'>;
+type Reader = Pick<Engine, 'eventsBackwards'>;
 type Log = Pick<SessionRecord, 'ref' | 'head'>;
-
-const PAGE = 500;
 
 export async function* newestFirst(engine: Reader, { ref, head }: Log): AsyncGenerator<ConversationItem> {
   const shown = new ShownItems();
-  for (let end = head; end > 0 && !shown.isOver; end -= PAGE) {
-    const after = Math.max(0, end - PAGE);
-    const events = await engine.events(ref, after, end - after);
-    for (const event of events.toReversed()) yield* shown.before(event);
+  for await (const events of engine.eventsBackwards(ref, head)) {
+    for (const event of events.reverse()) yield* shown.before(event);
+    if (shown.isOver) return;
   }
 }
 

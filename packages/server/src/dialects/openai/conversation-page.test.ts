@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, type PrincipalId, type SessionId, textPart } from '@parlance/protocol';
+import { eventsBackwards } from '../../core/runtime/event-pages.ts';
 import { readTranscript } from '../../testing/transcripts.ts';
 import { conversationPage } from './conversation-page.ts';
 import { ItemPositions } from './item-positions.ts';
@@ -15,6 +16,8 @@ function logOf(events: readonly DurableEvent[]) {
       log.read += page.length;
       return page;
     },
+    eventsBackwards: (_: unknown, head: number, page?: number) =>
+      eventsBackwards({ read: engine.events as never }, ref, head, page),
   };
   return { log, reading: { engine: engine as never, positions: new ItemPositions(engine as never) } };
 }

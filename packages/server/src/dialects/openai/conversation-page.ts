@@ -5,7 +5,10 @@ import { type ConversationItem, itemsOf, newestFirst } from './conversation-item
 import type { ItemPositions, Log, Positions } from './item-positions.ts';
 import type { PageQuery } from './responses/list.ts';
 
-type Reading = { readonly engine: Pick<Engine, 'events'>; readonly positions: ItemPositions };
+type Reading = {
+  readonly engine: Pick<Engine, 'events' | 'eventsBackwards'>;
+  readonly positions: ItemPositions;
+};
 
 export async function conversationPage(reading: Reading, log: Log, query: PageQuery) {
   const { items, more } =

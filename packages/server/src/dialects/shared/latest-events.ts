@@ -10,17 +10,16 @@ export type LatestEvents = {
 
 /**
  * Reads a session backwards from event number `head`: yields the last page of events, then the last two pages,
- * and so on. The cost depends on how far the reader goes back, not on the length of the session.
+ * and so on.
  */
 export async function* latestEvents(
-  engine: Pick<Engine, 'events'>,
+  engine: Pick<Engine, 'eventsBackwards'>,
   { ref, head }: { readonly ref: SessionRef; readonly head: number },
   page: number,
 ): AsyncGenerator<LatestEvents, void> {
   let events: DurableEvent[] = [];
-  for (let end = head; end > 0; end -= page) {
-    const after = Math.max(0, end - page);
-    events = [...(await engine.events(ref, after, end - after)), ...events];
-    yield { events, whole: after === 0 };
+  for await (const before of engine.eventsBackwards(ref, head, page)) {
+    events = [...before, ...events];
+    yield { events, whole: events.length === head };
   }
 }
