@@ -1,5 +1,5 @@
 /**
- * `npm run check`: format, lint, types, imports and generated files, two steps at a time. Prints only
+ * `npm run check`: format, lint, types, imports, unused code and generated files, two steps at a time. Prints only
  * failures.
  */
 import { join } from 'node:path';
@@ -14,6 +14,7 @@ const STEPS = [
   'tsc -p packages/ui',
   'biome check --error-on-warnings .',
   'tsc -p packages/extension',
+  'knip --no-progress --no-config-hints',
   'bun scripts/docs.ts --check',
   'bun scripts/container/check.ts',
   'tsc -p packages/sdk',

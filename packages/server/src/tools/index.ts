@@ -19,7 +19,7 @@ import { shell } from './shell/tool.ts';
 import { updatePlan } from './update-plan.ts';
 import { webSearch } from './web-search.ts';
 
-export { findSandbox, type Sandbox } from './shell/sandbox.ts';
+export type { Sandbox } from './shell/sandbox.ts';
 
 export type BuiltInOptions = {
   readonly clients: ClientTools;

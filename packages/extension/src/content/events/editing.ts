@@ -88,13 +88,3 @@ export function selectAll(target: HTMLElement): void {
   selection?.removeAllRanges();
   selection?.addRange(range);
 }
-
-/** Puts the caret after the text, as a click behind it would. */
-export function caretToEnd(target: HTMLElement): void {
-  if (isInput(target) || isTextArea(target)) {
-    if (target.selectionStart !== null) target.setSelectionRange(target.value.length, target.value.length);
-    return;
-  }
-  target.ownerDocument.getSelection()?.selectAllChildren(target);
-  target.ownerDocument.getSelection()?.collapseToEnd();
-}

@@ -7,10 +7,8 @@ export { awaitsAnswer } from '../domain/session-state.ts';
 export { directCallId } from '../domain/turn-events.ts';
 export type { ClientAnswer, ClientProgress, ClientRequest, ToolClient } from '../ports/client-tools.ts';
 export {
-  type LookupKey,
   labelKey,
   type SessionFilter,
-  type SessionPage,
   type SessionRecord,
   type SessionRef,
   sessionKey,
@@ -19,12 +17,10 @@ export type { Log } from '../ports/logger.ts';
 export type { Figures } from '../ports/meter.ts';
 export type { NodeState } from '../ports/nodes.ts';
 export type { PreferenceStore } from '../ports/preferences.ts';
-export type { ToolSpec } from '../ports/provider.ts';
 export type { FollowedEntries, Transport } from '../ports/transport.ts';
 export type { IndexedTurn, TurnState } from '../ports/turn-index.ts';
 export { ClientToolBroker } from '../runtime/client-tool-broker.ts';
 export type { LinkedInput } from '../runtime/links.ts';
-export type { PartialArguments } from '../runtime/open-arguments.ts';
 export type {
   Commit,
   DeferredCall,
@@ -35,12 +31,10 @@ export type {
   Sink,
 } from '../runtime/snapshot.ts';
 export { TextBuffer } from '../runtime/text-buffer.ts';
-export type { Receipt } from './commands.ts';
 export type { Caller } from './decision-context.ts';
 export { createEngine, type Engine } from './engine.ts';
 export type { EngineParts } from './engine-internals.ts';
-export type { ApprovalPage, GrantPage } from './queries.ts';
 export { exportedLines } from './session-export.ts';
 export { checkSessions, type ReadSession, readSessions, writeSession } from './session-import.ts';
 export type { SharedSession } from './shares.ts';
-export type { Watch, WatchOptions } from './subscriptions.ts';
+export type { Watch } from './subscriptions.ts';

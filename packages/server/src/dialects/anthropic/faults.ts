@@ -6,7 +6,7 @@ import { RequestFault } from '../shared/exchange/request-fault.ts';
 import { HTTP_STATUS, vendorRefusal } from '../shared/http-status.ts';
 import { retryText } from '../shared/retry.ts';
 
-export const REQUEST_ID = 'request-id';
+const REQUEST_ID = 'request-id';
 
 export type ErrorBody = {
   readonly type: 'error';
