@@ -1,5 +1,4 @@
-/** Parameters and results of the append statement. */
-
+/** Writes groups of appends: the statement, its parameters and results, and the case that its response is lost. */
 import { type DurableEvent, writtenVersion } from '@parlance/protocol';
 import {
   AppendConflict,
@@ -277,11 +276,9 @@ WITH write AS MATERIALIZED (
 SELECT write.n, written.row, written.epoch, written.driver, held.head AS held_head
 FROM write LEFT JOIN written ON written.n = write.n LEFT JOIN held ON held.n = write.n`;
 
-/*
- * Resolves appends with a lost response: the connection was reset, or the server restarted or did not respond
- * in time, so it is unknown whether they were written. Sends the same statement again: if the first one was
- * or is still being executed, the second one conflicts with our own event, which its body reveals.
- */
+// Resolves appends with a lost response: the connection was reset, or the server restarted or did not respond
+// in time, so it is unknown whether they were written. Sends the same statement again: if the first one was
+// or is still being executed, the second one conflicts with our own event, which its body reveals.
 
 /** How long to retry beyond the deadline of the statement, since the server may be restarting. */
 const RETRY_FOR_MS = 1_000;

@@ -149,11 +149,9 @@ async function inTransaction<Result>(
   return result;
 }
 
-/*
- * A pool of connections, each used by one statement or transaction at a time. Each is a separate client with
- * a single connection, so that one that missed a deadline can be closed: a shared client does not reveal
- * which connection runs a statement.
- */
+// A pool of connections, each used by one statement or transaction at a time. Each is a separate client with
+// a single connection, so that one that missed a deadline can be closed: a shared client does not reveal
+// which connection runs a statement.
 
 interface ConnectionPool {
   /** Runs `work` with an exclusive client. Rejects with the result of `late` if none is free in time. */

@@ -113,10 +113,8 @@ export function openEventLog(options: EventLogOptions): EventLog {
   };
 }
 
-/*
- * Exclusive access to a session: locks its row in a transaction. The lock ends with the connection, so a node
- * that dies or hangs does not keep it.
- */
+// Exclusive access to a session: locks its row in a transaction. The lock ends with the connection, so a node
+// that dies or hangs does not keep it.
 
 /** The server ends an idle transaction earlier: work that takes longer has lost its lock. */
 const MAX_TRANSACTION_MS = 10_000;

@@ -140,7 +140,7 @@ async function leave(database: Statements, node: string): Promise<void> {
   );
 }
 
-/* This process as a node of the cluster: heartbeat and leases. */
+// This process as a node of the cluster: heartbeat and leases.
 
 export type NodeSettings = {
   /** how long a lease is valid without a heartbeat; all other times are derived from it */
@@ -272,7 +272,7 @@ export function withoutNode(): ThisNode {
   };
 }
 
-/* Lists the nodes and their sessions in one statement. */
+// Lists the nodes and their sessions in one statement.
 
 /** A crashed node is listed until a starting node removes it after a day. */
 export async function listNodes(database: Statements): Promise<NodeState[]> {

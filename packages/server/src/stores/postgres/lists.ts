@@ -1,3 +1,4 @@
+/** Finds sessions: lists, counts, tags and lookups. */
 import type { PrincipalId, SessionId } from '@parlance/protocol';
 import type {
   LookupKey,
@@ -56,7 +57,7 @@ export const prepareList =
     };
   };
 
-/* Session filters as SQL. */
+// Session filters as SQL.
 
 /** Parameters of a statement; `add` returns the placeholder. */
 export class Values {

@@ -252,7 +252,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
 ];
 
-/* Migrates the database to the current schema. Nodes that start at the same time wait for each other. */
+// Migrates the database to the current schema. Nodes that start at the same time wait for each other.
 
 /** Shared by all nodes of a database. */
 export type Cluster = {

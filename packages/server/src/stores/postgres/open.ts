@@ -152,9 +152,7 @@ async function whileStarting<Result>(
   }
 }
 
-/*
- * Lets one process at a time prepare the database: apply migrations, create the first user.
- */
+// Lets one process at a time prepare the database: apply migrations, create the first user.
 
 /** "Parl" in ASCII. */
 const LOCK = 0x5061726c;
@@ -316,7 +314,7 @@ const accountDatabase = (database: Database, changed: () => void): AccountDataba
   },
 });
 
-/* Approximate size of all data in bytes. */
+// Approximate size of all data in bytes.
 
 /** Measures the database again after this time, because other nodes write as well. */
 const MEASURE_MS = 5_000;

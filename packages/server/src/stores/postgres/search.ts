@@ -147,7 +147,7 @@ const vectorOf = (words: readonly string[], mark: string): string =>
 const expression = ({ words, prefix }: SearchTerm): string =>
   `(${words.map((word) => `'${word}'`).join(' <-> ')}${prefix ? ':*' : ''})`;
 
-/* The index of turns. */
+// The index of turns.
 
 const TurnRow = z.object({
   row: BigInteger,

@@ -1,5 +1,4 @@
-/** Session rows and records. */
-
+/** Sessions, their records and their events: read, touched and erased. `append.ts` writes them. */
 import { ApprovalId, type DurableEvent, PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { SessionRecord, SessionRef } from '../../core/ports/event-store.ts';

@@ -28,7 +28,7 @@ const timeOf = ({ at }: DurableEvent): number => Math.trunc(Math.min(Math.max(at
 export const ownerMark = (owner: PrincipalId): string =>
   new Bun.CryptoHasher('sha256').update(storable(owner)).digest('hex').slice(0, 32);
 
-/* What events change of the turns of their session. */
+// What events change of the turns of their session.
 
 /** All changes of a turn in one: its state after them. */
 export type TurnChange = {

@@ -1,5 +1,4 @@
-/** List cursors: opaque to clients, validated on use. */
-
+/** Cursors and limits of lists. Cursors are opaque to clients, and validated on use. */
 import { Fault } from '@parlance/protocol';
 
 export type Position = { readonly updatedAt: number; readonly row: number };
@@ -14,7 +13,7 @@ export function decodeCursor(cursor: string): Position {
   return { updatedAt: Number(match[1]), row: Number(match[2]) };
 }
 
-/* Cursors of search results: opaque to clients, validated on use. */
+// Cursors of search results: opaque to clients, validated on use.
 
 type SearchPosition = { readonly at: number; readonly row: number; readonly seq: number };
 

@@ -1,5 +1,4 @@
-/** The stored form of an event: JSON and the schema version it was written in. */
-
+/** The stored form of an event: JSON and the schema version it was written in. What is checked and indexed when it is appended. */
 import {
   type ApprovalId,
   type DurableEvent,
@@ -42,7 +41,7 @@ export function readStored(
   }
 }
 
-/* Validates an append before the store reads the session: a log with a gap would be unreadable. */
+// Validates an append before the store reads the session: a log with a gap would be unreadable.
 
 /** Throws if the caller has a bug: events of another session, or not numbered from `expected` on. */
 export function checkNumbering(
@@ -60,7 +59,7 @@ export function checkNumbering(
     throw new Error(`the record has head ${record.head}, but the last event is ${head}`);
 }
 
-/* Lookup keys of a session, derived from its events. */
+// Lookup keys of a session, derived from its events.
 
 export const lookupKeysOf = (events: readonly DurableEvent[]): LookupKey[] =>
   events.flatMap((event): LookupKey[] => {

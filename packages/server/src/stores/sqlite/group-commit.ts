@@ -137,7 +137,7 @@ function refuse(askers: readonly Asker[], reason: unknown): void {
   for (const asker of askers) asker.reject(reason);
 }
 
-/* Transactions whose parts can fail individually. */
+// Transactions whose parts can fail individually.
 
 type Outcome = { ok: true } | { ok: false; error: unknown };
 

@@ -146,7 +146,7 @@ const stateOf = (node: Node, { held }: LeaseTable): NodeState => ({
   sessions: [...held.values()].filter((one) => one.node === node).length,
 });
 
-/* Adds leases to a store that only this process uses. */
+// Adds leases to a store that only this process uses.
 
 const PLAIN: AppendAs = { by: 'command', take: 'never' };
 

@@ -1,3 +1,4 @@
+/** Finds sessions: lists, counts, tags and lookups. */
 import type { Database, Statement } from 'bun:sqlite';
 import type { PrincipalId, SessionId } from '@parlance/protocol';
 import type {
@@ -61,7 +62,7 @@ export function prepareList(database: Database): (query: SessionQuery) => Sessio
   };
 }
 
-/* Session filters as SQL. */
+// Session filters as SQL.
 
 type Values = Record<string, string | number>;
 type Conditions = { readonly conditions: string[]; readonly values: Values };

@@ -141,7 +141,7 @@ function readable(read: () => DurableEvent[]): DurableEvent[] {
 /** Words contain only letters, digits and `_`, so quoting is safe. */
 const expression = ({ words, prefix }: SearchTerm): string => `"${words.join(' ')}"${prefix ? '*' : ''}`;
 
-/* The index of turns. */
+// The index of turns.
 
 const TurnRow = z.object({
   row: z.number(),

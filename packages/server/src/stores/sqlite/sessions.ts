@@ -1,3 +1,4 @@
+/** Sessions, their records and their events: appended, read, touched and erased. */
 import type { Database } from 'bun:sqlite';
 import { ApprovalId, type DurableEvent, PrincipalId, SessionId, writtenVersion } from '@parlance/protocol';
 import { z } from 'zod';
@@ -172,7 +173,7 @@ export function prepareErase(database: Database): (ref: SessionRef) => boolean {
   });
 }
 
-/* Session rows and records. */
+// Session rows and records.
 
 /** The columns of a record. */
 export const SELECT_RECORD = `

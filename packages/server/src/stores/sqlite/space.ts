@@ -1,5 +1,4 @@
-/** Checks free disk space. A one-page probe does not show whether a larger write would fit. */
-
+/** Free disk space, and the space in use. A one-page probe does not show whether a larger write would fit. */
 import type { Database } from 'bun:sqlite';
 import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -60,7 +59,7 @@ class NoSpace extends Error {
   readonly code = 'ENOSPC';
 }
 
-/* Approximate size of all data in bytes. */
+// Approximate size of all data in bytes.
 
 /**
  * Measures the database again after this relative growth, or after this time, because other processes write
