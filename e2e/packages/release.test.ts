@@ -35,7 +35,7 @@ test.skipIf(!process.env.ALL_PACKAGES)(
     await run([...release, '9.8.7', '--out', out], clone);
     for (const path of ['package.json', 'packages/sdk/package.json', 'packages/cli/package.json'])
       expect(JSON.parse(read(path)).version).toBe('9.8.7');
-    expect(read('CHANGELOG.md')).toMatch(/^## Unreleased\n\n## 9\.8\.7 \(\d{4}-\d\d-\d\d\)\n\n- /m);
+    expect(read('CHANGELOG.md')).toMatch(/^## \[Unreleased\]\n\n## \[9\.8\.7\] - \d{4}-\d\d-\d\d\n\n### /m);
     expect(read('clients/c/CMakeLists.txt')).toContain('VERSION 9.8.7');
     // The lock file is up to date: npm would not change it.
     const lock = read('package-lock.json');

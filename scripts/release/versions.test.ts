@@ -36,15 +36,16 @@ describe('versions', () => {
 
 describe('the changelog', () => {
   test('has the changes under the version, and an empty heading above', () => {
-    const before = '# Changelog\n\n## Unreleased\n\n- A change.\n\n## 0.1.0 (2026-01-01)\n\n- The first.\n';
+    const before =
+      '# Changelog\n\n## [Unreleased]\n\n- A change.\n\n## [0.1.0] - 2026-01-01\n\n- The first.\n';
     expect(releasedChangelog(before, '0.2.0', '2026-02-02')).toBe(
-      '# Changelog\n\n## Unreleased\n\n## 0.2.0 (2026-02-02)\n\n- A change.\n\n## 0.1.0 (2026-01-01)\n\n- The first.\n',
+      '# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-02-02\n\n- A change.\n\n## [0.1.0] - 2026-01-01\n\n- The first.\n',
     );
   });
 
   test('without changes stops the release', () => {
-    expect(() => releasedChangelog('## Unreleased\n\n## 0.1.0\n\n- The first.\n', '0.2.0', 'today')).toThrow(
-      'no unreleased changes',
-    );
+    expect(() =>
+      releasedChangelog('## [Unreleased]\n\n## [0.1.0] - today\n\n- The first.\n', '0.2.0', 'today'),
+    ).toThrow('no unreleased changes');
   });
 });

@@ -41,13 +41,13 @@ export function updatedLock(text: string, version: string, ours: ReadonlySet<str
 
 /** Gives the unreleased changes a heading. Throws if there are none. */
 export function releasedChangelog(text: string, version: string, date: string): string {
-  const heading = '## Unreleased\n';
+  const heading = '## [Unreleased]\n';
   const at = text.indexOf(heading);
   const rest = text.slice(at + heading.length);
   const next = rest.search(/^## /m);
   const changes = next < 0 ? rest : rest.slice(0, next);
   if (at < 0 || changes.trim() === '') throw new Error('CHANGELOG.md has no unreleased changes');
-  return `${text.slice(0, at)}${heading}\n## ${version} (${date})\n${rest}`;
+  return `${text.slice(0, at)}${heading}\n## [${version}] - ${date}\n${rest}`;
 }
 
 /** Replaces the version in a file, directly after `before`. */
