@@ -182,6 +182,7 @@ export const Session = z.object({
   tags: z.array(z.string()).optional().describe('sorted; absent if there are none'),
   ephemeral: z.boolean().optional().describe('erased after a period without use'),
   messageCount: z.number().int().describe('number of messages of the user and the agent'),
+  lastModel: z.string().optional().describe('the model that answered last; absent until one of a vendor has'),
   attached: z.record(z.string(), z.number()).describe('attached sockets, by dialect'),
   metadata: z.object({ dialect: z.string() }),
 });

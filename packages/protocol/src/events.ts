@@ -178,6 +178,8 @@ export const EVENTS = {
     turn: TurnId,
     usage: Usage,
     stop: z.enum(['done', 'calls', 'length', 'refused']),
+    /** name of the model, if a vendor answered */
+    model: z.string().optional(),
     /** whether the usage is the vendor's count */
     counted: z.boolean().optional(),
     /** our own estimate of the same content */

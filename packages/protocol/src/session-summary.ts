@@ -15,6 +15,8 @@ export type SessionSummary = {
   readonly tags: string[];
   /** inputs, texts, approvals, spoken answers, deferred calls, notices and final calls */
   readonly messageCount: number;
+  /** the model that answered last; absent until one has */
+  readonly lastModel?: string;
 };
 
 const NOTHING: Partial<SessionSummary> = {};
@@ -55,6 +57,8 @@ export function summaryChange(
         archived: false,
         title: before.title || titleOf(event.parts),
       };
+    case 'step.ended':
+      return event.model === undefined ? NOTHING : { lastModel: event.model };
     case 'text.ended':
       return messages(event.text === '' ? 0 : 1);
     case 'approval.requested':

@@ -63,12 +63,16 @@ function limitFrom(text = '50'): number {
 
 /** For terminals of any width, the title comes last. */
 function table(found: readonly Session[]): string {
-  const rows = found.map(({ id, status, updatedAt, dialect, title }) => [
+  const rows = found.map(({ id, status, updatedAt, dialect, lastModel = '', title }) => [
     id,
     status,
     ago(updatedAt),
     dialect,
+    lastModel,
     title,
   ]);
-  return columns([['ID', 'STATUS', 'CHANGED', 'FROM', 'TITLE'], ...rows.map((row) => row.map(safeLine))]);
+  return columns([
+    ['ID', 'STATUS', 'CHANGED', 'FROM', 'MODEL', 'TITLE'],
+    ...rows.map((row) => row.map(safeLine)),
+  ]);
 }

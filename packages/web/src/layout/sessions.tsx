@@ -283,7 +283,7 @@ type RowProps = SessionMenu & { readonly session: Session; readonly chosen: bool
 
 const SessionRow = memo(function SessionRow(props: RowProps) {
   const { session, chosen, foreign } = props;
-  const { id, status, attached, pinned, tags = [] } = session;
+  const { id, status, attached, pinned, lastModel, tags = [] } = session;
   const state = useNeedsApproval(session) ? 'Needs approval' : STATES[status];
   const title = session.title || 'Untitled';
   const dialects = Object.keys(attached).sort();
@@ -292,7 +292,7 @@ const SessionRow = memo(function SessionRow(props: RowProps) {
     <div className="session-row" data-chosen={chosen || undefined} data-pinned={pinned || undefined}>
       <a href={hrefOf({ page: 'session', id })} aria-current={chosen ? 'page' : undefined}>
         <span className={`dot dot-${status}`} title={state} />
-        <span className="session-title" title={title}>
+        <span className="session-title" title={lastModel ? `${title}\nLast answered by ${lastModel}` : title}>
           {title}
         </span>
         {(foreign || status !== 'idle' || tags.length > 0 || dialects.length > 0) && (

@@ -26,6 +26,7 @@ export const recordOf = (
   tags: state.tags,
   labels: state.labels,
   messageCount: state.messageCount,
+  lastModel: state.lastModel,
   createdAt: state.created?.at ?? state.updatedAt,
   updatedAt: state.updatedAt,
   head: state.seq,

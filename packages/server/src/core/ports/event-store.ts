@@ -31,6 +31,8 @@ export type SessionRecord = {
   readonly labels: Readonly<Record<string, string>>;
   /** number of messages of both sides, as `SessionState` counts them */
   readonly messageCount: number;
+  /** the model that answered last */
+  readonly lastModel?: string | undefined;
   readonly createdAt: number;
   readonly updatedAt: number;
   /** number of the last event */

@@ -21,6 +21,8 @@ import { endTurn } from './turn-end.ts';
 type Step = {
   readonly active: ActiveTurn;
   readonly request: Request;
+  /** when the request was sent: the settings may have changed since */
+  readonly model: string;
   readonly modelCall: ModelCall;
   readonly calls: DurableEventBody<'call.requested'>[];
   /** ids of the calls whose arguments are being streamed, by position */
@@ -51,7 +53,7 @@ export async function callModel(active: ActiveTurn): Promise<StartedCalls | null
     session: session.ref,
     turn: turn.id,
   });
-  const step: Step = { active, request, modelCall, calls: [], streamed: [] };
+  const step: Step = { active, request, model, modelCall, calls: [], streamed: [] };
   const onDelta: OnDelta = (kind, text) => {
     if (signal.aborted || session.open?.kind !== kind) return false;
     stream(active, kind, text);
@@ -159,12 +161,12 @@ async function endStep(
   step: Step,
   event: Extract<ProviderEvent, { type: 'ended' }>,
 ): Promise<StartedCalls | null> {
-  const { active, request, modelCall, calls } = step;
+  const { active, request, model, modelCall, calls } = step;
   const { session, deps, turn } = active;
   const { usage, stop } = event;
   modelCall.ended(usage, stop);
   const answer = [...blockEnd(session.open, deps.now), ...calls];
-  const counted = request.provider.counts && (await countedStep(active, request, answer));
+  const counted = request.provider.counts && { ...(await countedStep(active, request, answer)), model };
   const events = [...answer, { type: 'step.ended', turn: turn.id, usage, stop, ...counted } as const];
   if (calls.length > 0) return startCalls(active, calls, events);
   await endTurn(active, events, { usage: addUsage(turn.usage, usage) });

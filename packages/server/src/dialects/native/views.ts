@@ -23,6 +23,7 @@ export const sessionView = (
   ...(tags.length > 0 && { tags: [...tags] }),
   ...(ephemeral && { ephemeral }),
   messageCount: record.messageCount,
+  ...(record.lastModel && { lastModel: record.lastModel }),
   attached,
   metadata: { dialect },
 });

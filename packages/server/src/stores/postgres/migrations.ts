@@ -250,6 +250,7 @@ export const MIGRATIONS: readonly Migration[] = [
     CREATE INDEX login_attempts_by_end ON login_attempts (until);
     `,
   },
+  { oldest: 1, sql: 'ALTER TABLE sessions ADD COLUMN last_model TEXT' },
 ];
 
 // Migrates the database to the current schema. Nodes that start at the same time wait for each other.

@@ -10,7 +10,7 @@ import type { Database, Statements } from './database.ts';
 /** The columns of a record. */
 export const SELECT_RECORD = `
   SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral,
-    pinned, tags, labels, message_count, created_at, updated_at, head,
+    pinned, tags, labels, message_count, last_model, created_at, updated_at, head,
     checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
   FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
 
@@ -35,6 +35,7 @@ const RecordRow = z.object({
   tags: z.array(z.string()),
   labels: z.record(z.string(), z.string()),
   message_count: BigInteger,
+  last_model: z.string().nullable(),
   created_at: BigInteger,
   updated_at: BigInteger,
   head: BigInteger,
@@ -45,7 +46,7 @@ const RecordRow = z.object({
 
 /** Throws if the row was not written by us. */
 export function parseRecord(value: unknown): { row: number; record: SessionRecord } {
-  const { row, owner, id, first_input, created_at, updated_at, message_count, ...rest } =
+  const { row, owner, id, first_input, created_at, updated_at, message_count, last_model, ...rest } =
     RecordRow.parse(value);
   const { checkpoint_version: version, checkpoint_seq: seq, checkpoint_state: state, ...shown } = rest;
   const checkpoint = version === null || seq === null || state === null ? null : { version, seq, state };
@@ -56,6 +57,7 @@ export function parseRecord(value: unknown): { row: number; record: SessionRecor
       ref: { owner, id },
       firstInput: first_input,
       messageCount: message_count,
+      lastModel: last_model ?? undefined,
       createdAt: created_at,
       updatedAt: updated_at,
       checkpoint,

@@ -190,6 +190,7 @@ export const MIGRATIONS: readonly string[] = [
     version INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
   `,
+  'ALTER TABLE sessions ADD COLUMN last_model TEXT',
 ];
 
 export type SchemaOptions = EventOptions & {

@@ -41,13 +41,13 @@ export function prepareAppend(database: Database, { upcasts }: EventOptions = {}
   );
   const insertSession = database.prepare(`
     INSERT INTO sessions (owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral,
-      pinned, tags, labels, message_count, created_at, updated_at, head)
+      pinned, tags, labels, message_count, last_model, created_at, updated_at, head)
     VALUES ($owner, $id, $dialect, $domain, $agent, $title, $renamed, $firstInput, $status, $approval, $archived, $ephemeral,
-      $pinned, $tags, $labels, $messageCount, $createdAt, $updatedAt, $head)`);
+      $pinned, $tags, $labels, $messageCount, $lastModel, $createdAt, $updatedAt, $head)`);
   const updateSession = database.prepare(`
     UPDATE sessions SET dialect = $dialect, domain = $domain, agent = $agent, title = $title, renamed = $renamed,
       first_input = $firstInput, status = $status, approval = $approval, archived = $archived, ephemeral = $ephemeral,
-      pinned = $pinned, tags = $tags, labels = $labels, message_count = $messageCount, created_at = $createdAt, updated_at = $updatedAt, head = $head
+      pinned = $pinned, tags = $tags, labels = $labels, message_count = $messageCount, last_model = $lastModel, created_at = $createdAt, updated_at = $updatedAt, head = $head
     WHERE owner = $owner AND id = $id`);
   const insertEvent = database.prepare(
     'INSERT INTO events (session, seq, version, body) VALUES (?, ?, ?, ?)',
@@ -101,6 +101,7 @@ const sessionValues = (record: SessionRecord) => ({
   tags: JSON.stringify(record.tags.map(storable)),
   labels: JSON.stringify(storableLabels(record.labels)),
   messageCount: record.messageCount,
+  lastModel: record.lastModel ? storable(record.lastModel) : null,
   createdAt: record.createdAt,
   updatedAt: record.updatedAt,
   head: record.head,
@@ -178,7 +179,7 @@ export function prepareErase(database: Database): (ref: SessionRef) => boolean {
 /** The columns of a record. */
 export const SELECT_RECORD = `
   SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral, pinned, tags, labels,
-    message_count, created_at, updated_at, head,
+    message_count, last_model, created_at, updated_at, head,
     checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
   FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
 
@@ -200,6 +201,7 @@ const RecordRow = z.object({
   tags: z.string(),
   labels: z.string(),
   message_count: z.number(),
+  last_model: z.string().nullable(),
   created_at: z.number(),
   updated_at: z.number(),
   head: z.number(),
@@ -227,6 +229,7 @@ export function parseRecord(value: unknown): { row: number; record: SessionRecor
     created_at,
     updated_at,
     message_count,
+    last_model,
     ...rest
   } = RecordRow.parse(value);
   const { checkpoint_version: version, checkpoint_seq: seq, checkpoint_state: state, ...shown } = rest;
@@ -244,6 +247,7 @@ export function parseRecord(value: unknown): { row: number; record: SessionRecor
       tags: Tags.parse(JSON.parse(tags)),
       labels: Labels.parse(JSON.parse(labels)),
       messageCount: message_count,
+      lastModel: last_model ?? undefined,
       createdAt: created_at,
       updatedAt: updated_at,
       checkpoint,

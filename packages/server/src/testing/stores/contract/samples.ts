@@ -50,6 +50,7 @@ export const recordOf = (
   tags: [],
   labels: {},
   messageCount: 0,
+  lastModel: 'large',
   createdAt: 1_700_000_000_000,
   updatedAt: 1_700_000_000_000 + head,
   head,
