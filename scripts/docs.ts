@@ -1,7 +1,7 @@
 /** Generates documentation from the code. `--check` verifies that it is up to date and that links resolve. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { limitsMarkdown, settingsMarkdown } from '../packages/server/src/config/config.ts';
+import { limitsMarkdown, settingsMarkdown, vendorsMarkdown } from '../packages/server/src/config/config.ts';
 import { DESCRIPTIONS, type Described } from '../packages/server/src/describe/descriptions.ts';
 import { referenceTables } from '../packages/server/src/describe/markdown.ts';
 import { documentsOf } from '../packages/server/src/describe/served.ts';
@@ -53,6 +53,7 @@ therefore used only if it is missing, empty, or known to be yours. Otherwise the
 ${settingsMarkdown().trim()}
 `,
   'docs/guides/limits.md': (text) => between(text, limitsMarkdown()),
+  'docs/guides/models.md': (text) => filled(text, 'vendors', vendorsMarkdown()),
   'docs/guides/operations.md': () =>
     withTable('docs/guides/operations.md', 'metrics', [
       '| name | type | label | counts |',

@@ -230,6 +230,17 @@ export const Snapshot = SessionNow.pick({ seq: true, turn: true, open: true, app
 });
 export type Snapshot = z.infer<typeof Snapshot>;
 
+/** A vendor of models. */
+export const Vendor = z.object({
+  name: z.string().describe('value of the setting `provider`; `NAME:MODEL` is a model of this vendor'),
+  label: z.string(),
+  hint: z.string(),
+  address: z.string().describe("the vendor's own"),
+  model: z.string().describe('the model if none is chosen'),
+  variables: z.array(z.string()).describe('environment variables of the key'),
+});
+export type Vendor = z.infer<typeof Vendor>;
+
 export const About = z.object({
   version: z.string(),
   auth: z.enum(['open', 'required']),
@@ -238,6 +249,7 @@ export const About = z.object({
   model: z.string().describe('the default model'),
   models: z.array(z.object({ id: z.string(), provider: z.string() })).describe('the available models'),
   approval: ApprovalMode,
+  vendors: z.array(Vendor).describe('the vendors that a key can be entered for'),
   sandbox: z.boolean().describe('whether commands run in a sandbox'),
   doors: z.array(z.object({ dialect: z.string(), port: z.number().int() })),
   dialects: z

@@ -4,15 +4,16 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { connect, ParlanceError } from '@parlance/sdk';
 import {
+  addressSetting,
   type Changeable,
   type Config,
   ConfigError,
-  isVendor,
   keyProblem,
+  keySetting,
   lacksKey,
   type ModelChoice,
-  VENDOR_ADDRESS,
-  type Vendor,
+  VENDOR_NAMES,
+  VENDORS,
 } from '@parlance/server/config';
 import type { SettingsInUse } from '@parlance/server/settings-in-use';
 import { version } from '../../package.json' with { type: 'json' };
@@ -269,18 +270,16 @@ const storedSettings = (problem: string | null): Check => ({
 
 /** Providers with a key or an address of their own. */
 function connectedIn({ given }: Config, current: Changeable): Connected[] {
-  return Object.keys(VENDOR_ADDRESS)
-    .filter(isVendor)
-    .flatMap((vendor) => {
-      const choice = current.vendor(vendor);
-      if (choice.provider === 'offline') return [];
-      const isConnected =
-        choice.key !== undefined ||
-        choice.otherKeyAddress !== undefined ||
-        choice.baseUrl !== VENDOR_ADDRESS[vendor] ||
-        given.has(`${vendor}BaseUrl`);
-      return isConnected ? [choice] : [];
-    });
+  return VENDOR_NAMES.flatMap((vendor) => {
+    const choice = current.vendor(vendor);
+    if (choice.provider === 'offline') return [];
+    const isConnected =
+      choice.key !== undefined ||
+      choice.otherKeyAddress !== undefined ||
+      choice.baseUrl !== VENDORS[vendor].address ||
+      given.has(addressSetting(vendor));
+    return isConnected ? [choice] : [];
+  });
 }
 
 /** The provider of the model in use is tested with a prompt instead. */
@@ -307,16 +306,16 @@ async function providerCheck(
 type Given = Config['given'];
 
 function keySource({ provider, key, otherKeyAddress }: Connected, given: Given): string {
-  const label = given.get(`${provider satisfies Vendor}Key`);
+  const label = given.get(keySetting(provider));
   if (label !== undefined) return `API key from ${label}`;
   if (otherKeyAddress !== undefined) return 'API key stored in the console, not used';
   return key === undefined ? 'no API key' : 'API key stored in the console';
 }
 
 function addressSource({ provider, baseUrl }: Connected, given: Given): string {
-  const label = given.get(`${provider satisfies Vendor}BaseUrl`);
+  const label = given.get(addressSetting(provider));
   if (label !== undefined) return `address ${baseUrl} from ${label}`;
-  return baseUrl === VENDOR_ADDRESS[provider]
+  return baseUrl === VENDORS[provider].address
     ? `address ${baseUrl} by default`
     : `address ${baseUrl} stored in the console`;
 }

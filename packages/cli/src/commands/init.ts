@@ -3,7 +3,17 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Config, ConfigError, loadConfig } from '@parlance/server/config';
+import {
+  addressSetting,
+  addressVariable,
+  type Config,
+  ConfigError,
+  keySetting,
+  loadConfig,
+  VENDOR_NAMES,
+  VENDORS,
+  type Vendor,
+} from '@parlance/server/config';
 import { CommandError } from '../command-error.ts';
 import { newOrExistingDataFolder } from '../connection/data-folder.ts';
 import { readPrivate, writePrivate } from '../connection/private-file.ts';
@@ -19,14 +29,8 @@ type ModelSettings = Readonly<Record<string, string>> & { readonly provider: str
 
 type Provider = {
   readonly name: string;
-  /** value of the setting `provider` */
-  readonly setting: 'openai' | 'anthropic' | 'google' | 'offline';
-  readonly keySetting: string | null;
-  readonly urlSetting: string | null;
-  /** environment variable that may contain the key */
-  readonly variable: string | null;
-  /** environment variable that may contain the address */
-  readonly urlVariable: string | null;
+  /** null: the offline model, which needs nothing */
+  readonly vendor: Vendor | null;
   readonly needsKey: boolean;
   /** default model; null if there is none to choose */
   readonly model: string | null;
@@ -35,51 +39,32 @@ type Provider = {
 };
 
 const PROVIDERS: readonly Provider[] = [
-  vendor('openai', 'gpt-4o-mini'),
-  vendor('anthropic', 'claude-opus-4-7'),
-  vendor('google', 'gemini-2.5-flash'),
+  ...VENDOR_NAMES.map((vendor) => ({
+    name: vendor,
+    vendor,
+    needsKey: true,
+    model: VENDORS[vendor].model,
+    defaultUrl: null,
+  })),
   {
-    ...vendor('openai', 'llama3.3'),
     name: 'self-hosted',
+    vendor: 'openai',
     needsKey: false,
+    model: 'llama3.3',
     defaultUrl: 'http://127.0.0.1:11434/v1',
   },
-  {
-    name: 'offline',
-    setting: 'offline',
-    keySetting: null,
-    urlSetting: null,
-    variable: null,
-    urlVariable: null,
-    needsKey: false,
-    model: null,
-    defaultUrl: null,
-  },
+  { name: 'offline', vendor: null, needsKey: false, model: null, defaultUrl: null },
 ];
 
-function vendor(name: 'openai' | 'anthropic' | 'google', model: string): Provider {
-  return {
-    name,
-    setting: name,
-    keySetting: `${name}Key`,
-    urlSetting: `${name}BaseUrl`,
-    variable: `${name.toUpperCase()}_API_KEY`,
-    urlVariable: `${name.toUpperCase()}_BASE_URL`,
-    needsKey: true,
-    model,
-    defaultUrl: null,
-  };
-}
-
 /** Model settings that a new choice replaces. */
-const REPLACED = PROVIDERS.flatMap(({ keySetting, urlSetting }) => [keySetting, urlSetting]);
+const REPLACED = VENDOR_NAMES.flatMap((vendor) => [keySetting(vendor), addressSetting(vendor)]);
 
 const configPath = (folder: string): string => join(folder, 'config.json');
 
 /** The changed text of the file. Throws if it is not a JSON object. */
 function changedConfig(path: string, settings: ModelSettings): string {
   const { provider: _, model: __, openaiModel: ___, ...kept } = readConfig(path);
-  for (const name of REPLACED) if (name !== null) delete kept[name];
+  for (const name of REPLACED) delete kept[name];
   return `${JSON.stringify({ ...kept, ...settings }, null, 2)}\n`;
 }
 
@@ -171,28 +156,31 @@ type InitFlags = {
 };
 
 async function settingsFrom(provider: Provider, given: InitFlags): Promise<ModelSettings> {
-  const { keySetting, urlSetting, urlVariable, variable, model: fallback, defaultUrl } = provider;
+  const { vendor, model: fallback, defaultUrl } = provider;
+  if (vendor === null) return { provider: 'offline' };
+  const { variables } = VENDORS[vendor];
   const isScript = !process.stdin.isTTY;
-  const baseUrl = given.baseUrl ?? (await addressFrom(urlVariable, defaultUrl));
-  const named = variable === null ? undefined : process.env[variable];
+  const baseUrl = given.baseUrl ?? (await addressFrom(addressVariable(vendor), defaultUrl));
+  const named = variables.map((variable) => process.env[variable]).find((value) => value);
   const key =
     given.key ??
-    (named || (keySetting && provider.needsKey ? await askSecretly(`API key (${variable}): `) : undefined));
+    named ??
+    (provider.needsKey ? await askSecretly(`API key (${variables.join(' or ')}): `) : undefined);
   if (provider.needsKey && !key?.trim()) throw new CommandError('this provider requires an API key', 2);
   const model =
     given.model ??
     (fallback === null ? undefined : isScript ? fallback : await ask(`Model [${fallback}]: `, fallback));
   return {
-    provider: provider.setting,
+    provider: vendor,
     ...(model && { model }),
-    ...(keySetting && key?.trim() && { [keySetting]: key.trim() }),
-    ...(urlSetting && baseUrl && { [urlSetting]: baseUrl }),
+    ...(key?.trim() && { [keySetting(vendor)]: key.trim() }),
+    ...(baseUrl && { [addressSetting(vendor)]: baseUrl }),
   };
 }
 
 /** The address in the environment is used with the key that is there, as by the server. */
-async function addressFrom(variable: string | null, fallback: string | null): Promise<string | null> {
-  const named = (variable && process.env[variable]?.trim()) || null;
+async function addressFrom(variable: string, fallback: string | null): Promise<string | null> {
+  const named = process.env[variable]?.trim() || null;
   if (fallback !== null) return ask(`Address [${named ?? fallback}]: `, named ?? fallback);
   if (named !== null) printStderr(`using the address in ${variable}: ${safeLine(named)}`);
   return named;

@@ -1,7 +1,7 @@
 /** `parlance serve`: starts the server. */
 
 import { hostname } from 'node:os';
-import { type Config, fullHelpText, helpText, VENDOR_ADDRESS } from '@parlance/server/config';
+import { type Config, fullHelpText, helpText, VENDORS } from '@parlance/server/config';
 import { version } from '../../package.json' with { type: 'json' };
 import { shareServer } from '../connection/running-server.ts';
 import { configFrom, explainStart } from '../connection/start.ts';
@@ -98,13 +98,13 @@ const elsewhere = ({ host }: Config, url: string): readonly string[] =>
 
 function modelLines(model: Started['model']): readonly string[] {
   if (model.provider !== 'offline') {
-    const isVendorsOwn = model.baseUrl === VENDOR_ADDRESS[model.provider];
+    const isVendorsOwn = model.baseUrl === VENDORS[model.provider].address;
     return [`${model.model} ${isVendorsOwn ? `(${model.provider})` : `at ${model.baseUrl}`}`];
   }
   return [
     'offline demo model: connect a real one with “Connect a model” on the page,',
-    'or with OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_API_KEY; OPENAI_BASE_URL',
-    'is for Ollama, vLLM and the like',
+    'or with parlance init, or a variable such as OPENAI_API_KEY; OPENAI_BASE_URL is',
+    'for Ollama, vLLM and the like',
   ];
 }
 

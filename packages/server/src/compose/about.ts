@@ -5,6 +5,7 @@ import { type Config, ConfigError } from '../config/config.ts';
 import type { About } from '../dialects/shared/about.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import { socketRoutes } from '../dialects/shared/listen.ts';
+import { vendorViews } from '../providers/vendors.ts';
 import type { LiveConfig } from './setup/live-config.ts';
 import type { ServerState } from './state.ts';
 
@@ -29,6 +30,7 @@ export function aboutOf(config: Config, { hasSandbox, dialects, state, live }: A
       const { model } = live.current;
       return model.provider === 'offline' ? 'offline' : model.model;
     },
+    vendors: vendorViews(),
     sandbox: hasSandbox,
     doors: () => state.listening.map(({ dialect, port }) => ({ dialect, port })),
     dialects: dialects.map(({ name, listen }) => ({

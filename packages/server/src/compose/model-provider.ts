@@ -7,6 +7,7 @@ import {
   contextLimitOf,
   knownContextLimit,
   type ModelChoice,
+  VENDORS,
 } from '../config/config.ts';
 import type { Log } from '../core/ports/logger.ts';
 import type { Provider } from '../core/ports/provider.ts';
@@ -35,12 +36,14 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
     http: config.http === 'fetch' ? fetchClient : socketClient,
     log,
   };
-  const reached = { key, keyName, isKeyWithheld, baseUrl, model };
-  switch (provider) {
-    case 'openai':
-      return choice.api === 'chat'
-        ? httpProvider(openaiChat(reached), options)
-        : httpProvider(openaiResponses(reached), options);
+  const { label, variables } = VENDORS[provider];
+  const vendor = { name: label, variable: variables[0] };
+  const reached = { key, keyName, isKeyWithheld, vendor, baseUrl, model };
+  switch (choice.api) {
+    case 'openai-responses':
+      return httpProvider(openaiResponses(reached), options);
+    case 'openai-chat':
+      return httpProvider(openaiChat(reached), options);
     case 'anthropic':
       return httpProvider(anthropic(reached), options);
     case 'google':

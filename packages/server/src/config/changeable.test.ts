@@ -12,7 +12,7 @@ describe('stored settings', () => {
     const stored = { openaiBaseUrl: 'http://127.0.0.1:11434/v1', model: 'qwen3' };
     expect(changeable(stored).model).toEqual({
       provider: 'openai',
-      api: 'chat',
+      api: 'openai-chat',
       model: 'qwen3',
       key: undefined,
       keyName: undefined,

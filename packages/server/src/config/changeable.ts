@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { isObject } from '@parlance/protocol';
 import type { z } from 'zod';
 import { byId } from '../lib/by-id.ts';
+import type { Vendor } from '../providers/vendors.ts';
 import {
   chooseModel,
   hasOwnAddress,
@@ -14,28 +15,15 @@ import {
   type ModelSettings,
   modelNamed,
   requireKey,
-  type Vendor,
+  STORED_MODEL_SETTINGS,
 } from './model.ts';
 import { parse } from './parse.ts';
 import type { SETTINGS } from './settings.ts';
 
-/** Single values: a given one replaces the stored one. */
-const SINGLE = [
-  'provider',
-  'model',
-  'openaiKey',
-  'openaiBaseUrl',
-  'openaiApi',
-  'anthropicKey',
-  'anthropicBaseUrl',
-  'googleKey',
-  'googleBaseUrl',
-] as const satisfies (keyof ModelSettings)[];
-
 /** Stored entries are added to the given ones. */
 const LISTS = ['agents', 'domains', 'mcpServers', 'allowedOrigins', 'doors'] as const;
 
-export const STORED_KEYS = [...SINGLE, ...LISTS] as const;
+export const STORED_KEYS = [...STORED_MODEL_SETTINGS, ...LISTS] as const;
 export type StoredKey = (typeof STORED_KEYS)[number];
 /** Values as they would be in the config file, and the address of each key, by vendor. */
 export type StoredSettings = Readonly<Partial<Record<StoredKey | 'keyAddresses', unknown>>>;
@@ -64,7 +52,8 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
     openaiModel: given.openaiModel,
     keyNames: given.keyNames,
     keyAddresses: addressesIn(stored.keyAddresses),
-    ...Object.fromEntries(SINGLE.map((key) => [key, given[key] ?? parsed(key)])),
+    // A single value that is given replaces the stored one.
+    ...Object.fromEntries(STORED_MODEL_SETTINGS.map((key) => [key, given[key] ?? parsed(key)])),
   };
   // A stored provider was chosen for another model, unless it is a server of one's own.
   const nameDecides = given.model !== undefined && given.provider === undefined && !hasOwnAddress(combined);

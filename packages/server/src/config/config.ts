@@ -2,17 +2,28 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import type { z } from 'zod';
+import { addressSetting, keySetting, VENDOR_NAMES, type Vendor } from '../providers/vendors.ts';
 import { type Changeable, changeableWith, type StoredSettings, startedIn } from './changeable.ts';
 import { isRegistered, refuseTracked, refuseUnregistered, registryIn } from './data-folder.ts';
 import { ConfigError } from './error.ts';
 import { isInstallation, WORKSPACE } from './installation.ts';
-import { isVendor, MODEL_SETTINGS, requireKey, VENDOR_ADDRESS, type Vendor } from './model.ts';
+import { MODEL_SETTINGS, requireKey } from './model.ts';
 import { parse } from './parse.ts';
 import { CHANNELS } from './settings/channels.ts';
 import { SETTING_KEYS, type SETTINGS, type SettingKey } from './settings.ts';
 import { type Environment, type Given, readSources } from './sources.ts';
 
 export { closest } from '../lib/closest.ts';
+export {
+  addressSetting,
+  addressVariable,
+  isVendor,
+  keySetting,
+  VENDOR_NAMES,
+  VENDORS,
+  type Vendor,
+  vendorsMarkdown,
+} from '../providers/vendors.ts';
 export { type Changeable, STORED_KEYS, type StoredKey, type StoredSettings } from './changeable.ts';
 export { beginDataFolder } from './data-folder.ts';
 export { ConfigError } from './error.ts';
@@ -20,14 +31,12 @@ export { fullHelpText, helpText, limitsMarkdown, settingsMarkdown } from './help
 export { isSameAddress } from './key-address.ts';
 export {
   contextLimitOf,
-  isVendor,
   keyProblem,
   knownContextLimit,
   lacksKey,
   type ModelChoice,
   requireKey,
-  VENDOR_ADDRESS,
-  type Vendor,
+  STORED_MODEL_SETTINGS,
 } from './model.ts';
 export { SETTINGS, type Setting } from './settings.ts';
 export type { ConfiguredUser, Door } from './values.ts';
@@ -132,16 +141,15 @@ const ignoredIn = (folders: readonly string[], used: string | null): string[] =>
 
 /** Throws `ConfigError` if the model that the settings name needs a key and has none. */
 export function requireKeyOf({ given }: Pick<Config, 'given'>, { model }: Pick<Changeable, 'model'>): void {
-  const address = model.provider === 'offline' ? undefined : given.get(`${model.provider}BaseUrl`);
+  const address = model.provider === 'offline' ? undefined : given.get(addressSetting(model.provider));
   requireKey(model, given.get('provider') ?? given.get('model') ?? address);
 }
 
 /** For error messages that users of the server see: without the path of the file. */
 function keyNamesIn(given: ReadonlyMap<SettingKey, Given>): Partial<Record<Vendor, string>> {
-  const vendors = Object.keys(VENDOR_ADDRESS).filter(isVendor);
   return Object.fromEntries(
-    vendors.flatMap((vendor) => {
-      const key = `${vendor}Key` as const;
+    VENDOR_NAMES.flatMap((vendor) => {
+      const key = keySetting(vendor);
       const { label, folder } = given.get(key) ?? {};
       if (label === undefined) return [];
       return [[vendor, folder === undefined ? label : `${key} in the config file`]];

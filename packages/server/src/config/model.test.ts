@@ -12,7 +12,7 @@ describe('model selection', () => {
     [
       'a key decides',
       { OPENAI_API_KEY: 'sk-a' },
-      { provider: 'openai', api: 'responses', model: 'gpt-4o-mini' },
+      { provider: 'openai', api: 'openai-responses', model: 'gpt-4o-mini' },
     ],
     [
       'another key',
@@ -37,12 +37,12 @@ describe('model selection', () => {
     [
       'another address speaks chat and needs no key',
       { OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1/' },
-      { provider: 'openai', api: 'chat', baseUrl: 'http://127.0.0.1:11434/v1', key: undefined },
+      { provider: 'openai', api: 'openai-chat', baseUrl: 'http://127.0.0.1:11434/v1', key: undefined },
     ],
     [
       'unless told otherwise',
       { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1', OPENAI_API: 'responses' },
-      { provider: 'openai', api: 'responses' },
+      { provider: 'openai', api: 'openai-responses' },
     ],
   ];
   for (const [name, env, expected] of cases) test(name, () => expect(choose(env)).toMatchObject(expected));

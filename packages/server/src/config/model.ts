@@ -1,8 +1,15 @@
 /** Selects the model and its address. */
+import {
+  addressSetting,
+  isVendor,
+  keySetting,
+  VENDOR_NAMES,
+  VENDORS,
+  type Vendor,
+  type VendorApi,
+} from '../providers/vendors.ts';
 import { ConfigError } from './error.ts';
 import { isSameAddress } from './key-address.ts';
-
-export type Vendor = 'openai' | 'anthropic' | 'google';
 
 type Connection = {
   readonly model: string;
@@ -16,95 +23,82 @@ type Connection = {
 
 export type ModelChoice =
   | { readonly provider: 'offline' }
-  | ({ readonly provider: 'openai'; readonly api: 'responses' | 'chat' } & Connection)
-  | ({ readonly provider: 'anthropic' | 'google' } & Connection);
+  | ({ readonly provider: Vendor; readonly api: VendorApi } & Connection);
 
-export type ModelSettings = {
+type VendorSettings = { readonly [Key in `${Vendor}${'Key' | 'BaseUrl'}`]?: string };
+
+export type ModelSettings = VendorSettings & {
   readonly provider?: Vendor | 'offline';
   readonly model?: string;
   readonly openaiModel?: string;
-  readonly openaiKey?: string;
-  readonly openaiBaseUrl?: string;
   readonly openaiApi?: 'responses' | 'chat';
-  readonly anthropicKey?: string;
-  readonly anthropicBaseUrl?: string;
-  readonly googleKey?: string;
-  readonly googleBaseUrl?: string;
   /** the flag, variable or file entry that sets a key; the others are stored */
   readonly keyNames?: Readonly<Partial<Record<Vendor, string>>>;
   /** the address that each stored key was entered for; keys of older releases have none */
   readonly keyAddresses?: Readonly<Partial<Record<Vendor, string>>>;
 };
 
-export const MODEL_SETTINGS = [
+/** Settings of the model that admins can change at run time. */
+export const STORED_MODEL_SETTINGS = [
   'provider',
   'model',
-  'openaiModel',
-  'openaiKey',
-  'openaiBaseUrl',
   'openaiApi',
-  'anthropicKey',
-  'anthropicBaseUrl',
-  'googleKey',
-  'googleBaseUrl',
+  ...VENDOR_NAMES.flatMap((vendor) => [keySetting(vendor), addressSetting(vendor)]),
 ] as const satisfies (keyof ModelSettings)[];
 
-type VendorDefaults = { readonly address: string; readonly model: string; readonly variable: string };
-
-const VENDORS: Readonly<Record<Vendor, VendorDefaults>> = {
-  openai: { address: 'https://api.openai.com/v1', model: 'gpt-4o-mini', variable: 'OPENAI_API_KEY' },
-  anthropic: {
-    address: 'https://api.anthropic.com',
-    model: 'claude-opus-4-7',
-    variable: 'ANTHROPIC_API_KEY',
-  },
-  google: {
-    address: 'https://generativelanguage.googleapis.com',
-    model: 'gemini-2.5-flash',
-    variable: 'GOOGLE_API_KEY',
-  },
-};
-
-export const VENDOR_ADDRESS: Readonly<Record<Vendor, string>> = {
-  openai: VENDORS.openai.address,
-  anthropic: VENDORS.anthropic.address,
-  google: VENDORS.google.address,
-};
+export const MODEL_SETTINGS = ['openaiModel', ...STORED_MODEL_SETTINGS] as const;
 
 /** The server's own model. Its key may be missing: see `requireKey`. */
 export function chooseModel(settings: ModelSettings): ModelChoice {
   const { model } = settings;
-  const provider = settings.provider ?? (model === undefined ? byKey(settings) : byName(model));
+  const provider = settings.provider ?? (model === undefined ? byKey(settings) : byName(model, settings));
   return connectionTo(provider, settings, model);
 }
 
 /**
  * A model of an agent or a session. A server of one's own that was chosen as the provider has models with any
- * name; otherwise the name decides. `openai:NAME`, `anthropic:NAME` and `google:NAME` name the provider. The key
- * may be missing, as in `chooseModel`.
+ * name; otherwise the name decides. `VENDOR:NAME` names the provider. The key may be missing, as in `chooseModel`.
  */
 export function modelNamed(settings: ModelSettings, name: string): ModelChoice {
-  const { provider, model } = splitName(name);
-  if (provider !== undefined) return connectionTo(provider, settings, model);
   const own = chooseModel(settings);
+  const { provider, model } = splitName(
+    name,
+    (vendor) => isConfigured(vendor, settings) || !isElsewhere(own),
+  );
+  if (provider !== undefined) return connectionTo(provider, settings, model);
   if (own.provider !== 'offline' && own.model === name) return own;
   const chosen = hasOwnAddress(settings) ? settings.provider : undefined;
-  return connectionTo(name === 'offline' ? name : (chosen ?? byName(name)), settings, name);
+  return connectionTo(
+    chosen !== undefined && name !== 'offline' ? chosen : byName(name, settings),
+    settings,
+    name,
+  );
 }
 
-/** Splits a name such as `openai:gpt-5`. Other colons belong to the name: `llama3:8b`. */
-function splitName(name: string): { readonly provider?: Vendor; readonly model: string } {
+/**
+ * Splits a name such as `openai:gpt-5`. Other colons belong to the name: `llama3:8b`, and on a server of one's own
+ * `mistral:7b`, unless that vendor is configured beside it.
+ */
+function splitName(
+  name: string,
+  mayBeMeant: (vendor: Vendor) => boolean,
+): { readonly provider?: Vendor; readonly model: string } {
   const at = name.indexOf(':');
   const [provider, model] = [name.slice(0, Math.max(at, 0)), name.slice(at + 1)];
-  return isVendor(provider) && model !== '' ? { provider, model } : { model: name };
+  return isVendor(provider) && model !== '' && mayBeMeant(provider) ? { provider, model } : { model: name };
 }
 
-export const isVendor = (name: string): name is Vendor => Object.hasOwn(VENDORS, name);
+const isConfigured = (vendor: Vendor, settings: ModelSettings): boolean =>
+  (settings[keySetting(vendor)] ?? settings[addressSetting(vendor)]) !== undefined;
+
+/** Whether the model is not at the vendor's own address. */
+const isElsewhere = (choice: ModelChoice): boolean =>
+  choice.provider !== 'offline' && choice.baseUrl !== VENDORS[choice.provider].address;
 
 /** Whether the provider is chosen and is not at the vendor's address. */
 export function hasOwnAddress({ provider, ...settings }: ModelSettings): boolean {
   if (provider === undefined || provider === 'offline') return false;
-  const address = settings[`${provider}BaseUrl`];
+  const address = settings[addressSetting(provider)];
   return address !== undefined && address !== VENDORS[provider].address;
 }
 
@@ -114,12 +108,12 @@ function connectionTo(
   name: string | undefined,
 ): ModelChoice {
   if (provider === 'offline') return { provider };
-  const { address, model } = VENDORS[provider];
-  const baseUrl = settings[`${provider}BaseUrl`] ?? address;
-  const connection = { model: name ?? model, ...keyFor(provider, settings, baseUrl), baseUrl };
-  if (provider !== 'openai') return { provider, ...connection };
-  const api = settings.openaiApi ?? (baseUrl === address ? 'responses' : 'chat');
-  return { provider, api, ...connection, model: name ?? settings.openaiModel ?? model };
+  const { address, api, model } = VENDORS[provider];
+  const baseUrl = settings[addressSetting(provider)] ?? address;
+  const connection = { provider, model: name ?? model, ...keyFor(provider, settings, baseUrl), baseUrl };
+  if (provider !== 'openai') return { ...connection, api };
+  const chosen = settings.openaiApi ?? (baseUrl === address ? 'responses' : 'chat');
+  return { ...connection, api: `openai-${chosen}`, model: name ?? settings.openaiModel ?? model };
 }
 
 const STORED_KEY = 'the API key in the model settings';
@@ -130,7 +124,7 @@ function keyFor(
   settings: ModelSettings,
   baseUrl: string,
 ): Pick<Connection, 'key' | 'keyName' | 'otherKeyAddress'> {
-  const key = settings[`${provider}Key`];
+  const key = settings[keySetting(provider)];
   if (key === undefined) return { key, keyName: undefined };
   const givenName = settings.keyNames?.[provider];
   if (givenName !== undefined) return { key, keyName: givenName };
@@ -146,29 +140,28 @@ function keyFor(
 export function keyProblem(choice: ModelChoice, setting?: string): string | null {
   if (choice.provider === 'offline' || choice.otherKeyAddress === undefined) return null;
   const { provider, baseUrl, otherKeyAddress } = choice;
-  const { variable } = VENDORS[provider];
+  const [variable] = VENDORS[provider].variables;
   const again = setting === undefined ? 'enter it again' : `start without ${setting} and enter it again`;
   return `the stored API key of ${provider} was entered for ${otherKeyAddress} and is not sent to ${baseUrl}: ${again} in the model settings of the console, or set ${variable} beside the address`;
 }
 
-function byName(model: string): Vendor | 'offline' {
+/** Without a prefix that decides, the first configured vendor whose models have none. */
+function byName(model: string, settings: ModelSettings): Vendor | 'offline' {
   if (model === 'offline') return model;
-  if (model.startsWith('claude-')) return 'anthropic';
-  return model.startsWith('gemini-') ? 'google' : 'openai';
+  return (
+    VENDOR_NAMES.find((vendor) => VENDORS[vendor].prefix && model.startsWith(VENDORS[vendor].prefix)) ??
+    VENDOR_NAMES.find((vendor) => !VENDORS[vendor].prefix && isConfigured(vendor, settings)) ??
+    'openai'
+  );
 }
 
 /** Uses the first vendor with a key or an address; without any, the offline model. */
-function byKey(settings: ModelSettings): Vendor | 'offline' {
-  if (settings.openaiKey ?? settings.openaiBaseUrl) return 'openai';
-  if (settings.anthropicKey ?? settings.anthropicBaseUrl) return 'anthropic';
-  return (settings.googleKey ?? settings.googleBaseUrl) ? 'google' : 'offline';
-}
+const byKey = (settings: ModelSettings): Vendor | 'offline' =>
+  VENDOR_NAMES.find((vendor) => isConfigured(vendor, settings)) ?? 'offline';
 
 /** A self-hosted server may need no key; a vendor does. */
 export const lacksKey = (choice: ModelChoice): boolean =>
-  choice.provider !== 'offline' &&
-  choice.key === undefined &&
-  choice.baseUrl === VENDOR_ADDRESS[choice.provider];
+  choice.provider !== 'offline' && choice.key === undefined && !isElsewhere(choice);
 
 /**
  * Throws `ConfigError` if the vendor's own address is used without a key. At the start, `setting` is the one that
@@ -178,7 +171,7 @@ export function requireKey(choice: ModelChoice, setting?: string): ModelChoice {
   if (choice.provider === 'offline' || !lacksKey(choice)) return choice;
   const problem = keyProblem(choice, setting);
   if (problem !== null) throw new ConfigError(problem);
-  const { variable } = VENDORS[choice.provider];
+  const [variable] = VENDORS[choice.provider].variables;
   const otherwise =
     setting === undefined
       ? 'or enter it in the model settings of the console'

@@ -18,7 +18,7 @@ import {
   PIECE_OVERHEAD,
   STREAM_ENDED_EARLY,
 } from './model-api.ts';
-import { refusedKey, type UsedKey } from './refused-key.ts';
+import { refusedKey, type UsedKey, type VendorName } from './refused-key.ts';
 import { CONTEXT_TOO_LONG, explained, failedWith, refusedRequest, vendorText } from './vendor-text.ts';
 
 export type AnthropicOptions = {
@@ -26,6 +26,7 @@ export type AnthropicOptions = {
   readonly key: string | undefined;
   readonly keyName?: string | undefined;
   readonly isKeyWithheld?: boolean | undefined;
+  readonly vendor?: VendorName | undefined;
   readonly model: string;
   readonly baseUrl?: string;
   readonly maxTokens?: number;
@@ -296,9 +297,9 @@ const AnthropicError = z.object({ error: z.object({ type: z.string(), message: z
 const VENDOR = { name: 'Anthropic', variable: 'ANTHROPIC_API_KEY' };
 const LONG = /prompt is too long|exceed context limit/i;
 const rejected = (message: string): ApiFault => ({ code: 'provider_rejected', message, retryable: false });
-const limited = (reason: string): ApiFault => ({
+const limited = (name: string, reason: string): ApiFault => ({
   code: 'provider_limited',
-  message: explained('The rate limit of Anthropic is reached', reason),
+  message: explained(`The rate limit of ${name} is reached`, reason),
   retryable: true,
 });
 const tooLong = (reason: string): ApiFault => ({
@@ -306,9 +307,9 @@ const tooLong = (reason: string): ApiFault => ({
   message: explained(CONTEXT_TOO_LONG, reason),
   retryable: false,
 });
-const down = (reason: string, status?: number): ApiFault => ({
+const down = (name: string, reason: string, status?: number): ApiFault => ({
   code: 'provider_unavailable',
-  message: explained(failedWith('Anthropic', status), reason),
+  message: explained(failedWith(name, status), reason),
   retryable: true,
 });
 
@@ -316,22 +317,23 @@ function anthropicStreamFault(
   { type, message }: z.infer<typeof AnthropicError>['error'],
   used: UsedKey,
 ): ApiFault {
+  const { vendor = VENDOR } = used;
   const reason = vendorText(message, used.key);
   if (LONG.test(message)) return tooLong(reason);
   switch (type) {
     case 'rate_limit_error':
-      return limited(reason);
+      return limited(vendor.name, reason);
     case 'authentication_error':
     case 'permission_error':
-      return refusedKey(VENDOR, used, reason);
+      return refusedKey(vendor, used, reason);
     case 'request_too_large':
       return tooLong(reason);
     case 'invalid_request_error':
     case 'billing_error':
     case 'not_found_error':
-      return refusedRequest('Anthropic', reason);
+      return refusedRequest(vendor.name, reason);
     default:
-      return down(reason);
+      return down(vendor.name, reason);
   }
 }
 
@@ -343,17 +345,18 @@ function anthropicRefusal(
 ): ApiFault {
   const { data } = AnthropicError.safeParse(jsonObject(body));
   const message = data?.error.message ?? '';
+  const { vendor = VENDOR } = used;
   const reason = vendorText(message, used.key);
-  if (status === 401 || status === 403) return refusedKey(VENDOR, used, reason);
+  if (status === 401 || status === 403) return refusedKey(vendor, used, reason);
   if (status < 400 || (status === 404 && !data)) {
     return rejected('There is no model API at this address: check the base URL.');
   }
-  if (status === 404) return rejected(explained(`Anthropic does not know the model ${model}`, reason));
+  if (status === 404) return rejected(explained(`${vendor.name} does not know the model ${model}`, reason));
   if (status === 413 || LONG.test(message)) return tooLong(reason);
-  if (status === 429) return limited(reason);
-  if (status === 408 || status >= 500) return down(reason, status);
+  if (status === 429) return limited(vendor.name, reason);
+  if (status === 408 || status >= 500) return down(vendor.name, reason, status);
   return {
-    ...refusedRequest('Anthropic', reason),
+    ...refusedRequest(vendor.name, reason),
     ...(/thinking|signature|cache_control|effort/.test(message) ? { retryPlain: true } : {}),
   };
 }

@@ -18,7 +18,7 @@ import {
   PIECE_OVERHEAD,
   STREAM_ENDED_EARLY,
 } from './model-api.ts';
-import { refusedKey, type UsedKey } from './refused-key.ts';
+import { refusedKey, type UsedKey, type VendorName } from './refused-key.ts';
 import { CONTEXT_TOO_LONG, explained, failedWith, refusedRequest, vendorText } from './vendor-text.ts';
 
 export type GoogleOptions = {
@@ -26,6 +26,7 @@ export type GoogleOptions = {
   readonly key: string | undefined;
   readonly keyName?: string | undefined;
   readonly isKeyWithheld?: boolean | undefined;
+  readonly vendor?: VendorName | undefined;
   readonly model: string;
   readonly baseUrl?: string;
   readonly maxTokens?: number;
@@ -281,25 +282,26 @@ function googleFault(
   { model, ...used }: UsedKey & { readonly model: string },
 ): ApiFault {
   const { message, details } = error;
+  const { vendor = VENDOR } = used;
   const reason = vendorText(message, used.key);
   const badKey = details.some(({ reason }) => reason?.startsWith('API_KEY')) || /API key/i.test(message);
   if (status === 401 || status === 403 || (status === 400 && badKey)) {
-    return refusedKey(VENDOR, used, reason);
+    return refusedKey(vendor, used, reason);
   }
   if (status < 400 || (status === 404 && message === '')) {
     return rejected('There is no model API at this address: check the base URL.');
   }
-  if (status === 404) return rejected(explained(`Google does not know the model ${model}`, reason));
+  if (status === 404) return rejected(explained(`${vendor.name} does not know the model ${model}`, reason));
   if (status === 413 || TOO_LONG.test(message)) {
     return { code: 'context_too_long', message: explained(CONTEXT_TOO_LONG, reason), retryable: false };
   }
   if (status === 429) {
-    const sentence = explained('The rate limit of Google is reached', reason);
+    const sentence = explained(`The rate limit of ${vendor.name} is reached`, reason);
     return { code: 'provider_limited', message: sentence, retryable: true, ...retryInfo(details) };
   }
-  if (status === 408 || status >= 499) return unavailable(explained(failedWith('Google', status), reason));
+  if (status === 408 || status >= 499) return unavailable(explained(failedWith(vendor.name, status), reason));
   return {
-    ...refusedRequest('Google', reason),
+    ...refusedRequest(vendor.name, reason),
     ...(/thinking|thought/i.test(message) ? { retryPlain: true } : {}),
   };
 }

@@ -3,7 +3,13 @@ import type { FaultCode } from '@parlance/protocol';
 import { refusedFault, streamFault } from './openai-faults.ts';
 
 const KEY = 'sk-proj-abcdefghijklmnop';
-const VENDOR = { host: 'api.openai.com', key: KEY, keyName: 'OPENAI_API_KEY', model: 'gpt-9' };
+const VENDOR = {
+  host: 'api.openai.com',
+  key: KEY,
+  variable: 'OPENAI_API_KEY',
+  keyName: 'OPENAI_API_KEY',
+  model: 'gpt-9',
+};
 
 const error = (code: string | number | null, message = 'Words.', type = 'invalid_request_error') =>
   JSON.stringify({ error: { message, type, param: null, code } });

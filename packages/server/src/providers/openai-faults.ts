@@ -2,7 +2,7 @@
 import { type FaultCode, isObject } from '@parlance/protocol';
 import { jsonObject } from './json.ts';
 import type { ApiFault } from './model-api.ts';
-import { VARIABLE, type Vendor } from './openai.ts';
+import type { Vendor } from './openai.ts';
 import { refusedKey } from './refused-key.ts';
 import { CONTEXT_TOO_LONG, explained, failedWith, refusedRequest, vendorText } from './vendor-text.ts';
 
@@ -56,7 +56,7 @@ const FAULTS: readonly Row[] = [
     when: ({ status }, text) => status === 401 || KEY_REFUSED.test(text),
     code: 'provider_rejected',
     sentence: ({ host, ...used }, _, reason) =>
-      refusedKey({ name: host, variable: VARIABLE }, used, reason).message,
+      refusedKey({ name: host, variable: used.variable }, used, reason).message,
   },
   {
     when: ({ status }, text) => status === 402 || QUOTA.test(text),
@@ -70,7 +70,7 @@ const FAULTS: readonly Row[] = [
     sentence: ({ host, ...used }, _, reason) =>
       used.key
         ? explained(`${host} does not allow the request`, reason, `check what ${used.keyName} may use`)
-        : refusedKey({ name: host, variable: VARIABLE }, used, reason).message,
+        : refusedKey({ name: host, variable: used.variable }, used, reason).message,
   },
   {
     when: ({ status }, text) => status === 413 || TOO_LONG.test(text),

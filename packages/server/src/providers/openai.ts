@@ -1,6 +1,7 @@
 /** Shared parts of both OpenAI APIs. */
 import type { Prompt } from '../core/ports/provider.ts';
 import type { ApiRequest } from './model-api.ts';
+import type { VendorName } from './refused-key.ts';
 
 /** The addressed server, for error messages. The key is here to be redacted. */
 export type Vendor = {
@@ -8,6 +9,7 @@ export type Vendor = {
   readonly key: string;
   readonly keyName: string;
   readonly isKeyWithheld?: boolean | undefined;
+  readonly variable: string;
   readonly model: string;
 };
 
@@ -18,17 +20,18 @@ export type OpenaiOptions = {
   readonly keyName?: string | undefined;
   /** the stored key was entered for another address */
   readonly isKeyWithheld?: boolean | undefined;
+  /** another vendor with the same API; messages name the host instead */
+  readonly vendor?: VendorName | undefined;
   /** up to the version: `https://api.openai.com/v1` */
   readonly baseUrl: string;
   readonly model: string;
 };
 
-export const VARIABLE = 'OPENAI_API_KEY';
-
 export const vendorOf = ({
   key,
   baseUrl,
-  keyName = VARIABLE,
+  vendor: { variable } = { name: 'OpenAI', variable: 'OPENAI_API_KEY' },
+  keyName = variable,
   isKeyWithheld,
   model,
 }: OpenaiOptions): Vendor => ({
@@ -36,6 +39,7 @@ export const vendorOf = ({
   isKeyWithheld,
   host: URL.parse(baseUrl)?.host || "The model's server",
   keyName,
+  variable,
   model,
 });
 

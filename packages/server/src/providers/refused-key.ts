@@ -9,9 +9,11 @@ export type UsedKey = {
   readonly keyName?: string | undefined;
   /** the stored key was entered for another address, so there is none */
   readonly isKeyWithheld?: boolean | undefined;
+  /** another vendor with the same API */
+  readonly vendor?: VendorName | undefined;
 };
 
-type VendorName = { readonly name: string; readonly variable: string };
+export type VendorName = { readonly name: string; readonly variable: string };
 
 /** `text` is the vendor's own, as `vendorText` returns it. */
 export const refusedKey = (vendor: VendorName, used: UsedKey, text: string): ApiFault => ({

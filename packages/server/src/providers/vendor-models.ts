@@ -1,11 +1,11 @@
 /** Requests a vendor's list of models, which also tests the key and the address. */
 import { Fault, isObject } from '@parlance/protocol';
+import { VENDORS, type Vendor, type VendorApi } from './vendors.ts';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 4_000_000;
 const MAX_MODELS = 2_000;
 
-export type Vendor = 'openai' | 'anthropic' | 'google';
 /** `address` is the base URL that answered. */
 export type ModelListing = { readonly models: string[]; readonly address: string };
 
@@ -15,12 +15,14 @@ export type ModelListing = { readonly models: string[]; readonly address: string
  */
 export async function vendorModels(vendor: Vendor, access: VendorAccess): Promise<ModelListing> {
   const { address } = access;
-  const base = vendor === 'openai' ? address.replace(ENDPOINT, '') : address.replace(/\/+$/, '');
+  const { api } = VENDORS[vendor];
+  const isOpenai = api === 'openai-chat' || api === 'openai-responses';
+  const base = isOpenai ? address.replace(ENDPOINT, '') : address.replace(/\/+$/, '');
   const listing = async (tried: string) => ({
-    models: await modelsAt(vendor, { ...access, address: tried }),
+    models: await modelsAt(api, { ...access, address: tried }),
     address: tried,
   });
-  if (vendor !== 'openai' || /\/v\d/.test(new URL(base).pathname)) return listing(base);
+  if (!isOpenai || /\/v\d/.test(new URL(base).pathname)) return listing(base);
   const first = await attempted(listing(base));
   if (!(first instanceof Fault)) return first;
   if (first.code !== 'invalid') throw first;
@@ -35,15 +37,16 @@ const attempted = <Value>(work: Promise<Value>): Promise<Value | Fault> =>
 /** People paste the URL of an endpoint. */
 const ENDPOINT = /\/*(\/(chat\/completions|completions|responses|models|embeddings))?\/*$/;
 
-async function modelsAt(vendor: Vendor, access: VendorAccess): Promise<string[]> {
-  const response = await ask(requestTo(vendor, access), access);
+async function modelsAt(api: VendorApi, access: VendorAccess): Promise<string[]> {
+  const response = await ask(requestTo(api, access), access);
   if (!response.ok) throw refusal(access, response);
   return modelsIn(await bodyOf(response, access), access);
 }
 
-function requestTo(provider: Vendor, { address, key }: VendorAccess): Request {
-  switch (provider) {
-    case 'openai':
+function requestTo(api: VendorApi, { address, key }: VendorAccess): Request {
+  switch (api) {
+    case 'openai-chat':
+    case 'openai-responses':
       return new Request(`${address}/models`, { headers: key ? { authorization: `Bearer ${key}` } : {} });
     case 'anthropic':
       return new Request(`${address.replace(/\/v1$/, '')}/v1/models?limit=1000`, {

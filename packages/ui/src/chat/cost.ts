@@ -15,7 +15,8 @@ export function costOf({ inputTokens, outputTokens, cachedTokens = 0 }: Usage, p
 export function modelOf(turn: Pick<TurnView, 'model' | 'agent'>, about: About): string {
   const agent = about.agents.find(({ id }) => id === turn.agent.id);
   const name = turn.model ?? agent?.model ?? about.model;
-  return name.replace(/^(openai|anthropic|google):(?=.)/, '');
+  const vendor = about.vendors.find((one) => name.startsWith(`${one.name}:`));
+  return vendor ? name.slice(vendor.name.length + 1) || name : name;
 }
 
 /** Null if the price of a model that answered is unknown. */

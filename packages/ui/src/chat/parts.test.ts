@@ -82,12 +82,18 @@ test('a running turn without an open block shows that it is working', () => {
   expect(last({ items: [text('b', 'x')], open: 'b' })).toBe('item');
 });
 
-const about = { model: 'm', agents: [{ id: 'coder', model: null }] } as unknown as About;
+const about = {
+  model: 'm',
+  vendors: [{ name: 'openai' }],
+  agents: [{ id: 'coder', model: null }],
+} as unknown as About;
 
 test('shows a cost only if all prices are known', () => {
   const price = { input: 2, output: 10 };
   expect(costOfSession(view([turn('a'), turn('b')]), about, { m: price })).toBe(14);
   expect(costOfSession(view([turn('a'), turn('b', { model: 'other' })]), about, { m: price })).toBeNull();
+  expect(costOfSession(view([turn('a', { model: 'openai:m' })]), about, { m: price })).toBe(7);
+  expect(costOfSession(view([turn('a', { model: 'llama:m' })]), about, { m: price })).toBeNull();
   expect(costOfSession(view([turn('a')]), about, {})).toBeNull();
 });
 

@@ -1,17 +1,19 @@
 /** The models of all configured vendors, for those who choose one. Lists are cached for a minute. */
 import { Fault } from '@parlance/protocol';
-import { type Changeable, isVendor, VENDOR_ADDRESS, type Vendor } from '../../config/config.ts';
-import type { ProviderModels } from '../../dialects/shared/setup.ts';
-import { type VendorAccess, vendorModels } from '../../providers/vendor-models.ts';
+import {
+  type Changeable,
+  isSameAddress,
+  isVendor,
+  keyProblem,
+  VENDOR_NAMES,
+  VENDORS,
+  type Vendor,
+} from '../../config/config.ts';
+import type { ProviderModels, VendorQuestion } from '../../dialects/shared/setup.ts';
+import { type ModelListing, type VendorAccess, vendorModels } from '../../providers/vendor-models.ts';
 import type { LiveConfig } from './live-config.ts';
 
 const CACHED_MS = 60_000;
-
-const NAMES: Readonly<Record<Vendor, string>> = {
-  openai: 'OpenAI',
-  anthropic: 'Anthropic',
-  google: 'Google Gemini',
-};
 
 /** Models of vendors that do not chat. Their names are all that OpenAI lists. */
 const OTHER_PURPOSE =
@@ -41,8 +43,8 @@ export function modelLists(live: LiveConfig, now: () => number = Date.now) {
     const choice = config.vendor(vendor);
     if (choice.provider === 'offline') return [];
     const { baseUrl, key, otherKeyAddress } = choice;
-    const isVendorsOwn = baseUrl === VENDOR_ADDRESS[vendor];
-    const label = isVendorsOwn ? NAMES[vendor] : new URL(baseUrl).host;
+    const isVendorsOwn = baseUrl === VENDORS[vendor].address;
+    const label = isVendorsOwn ? VENDORS[vendor].label : new URL(baseUrl).host;
     const provider = { provider: vendor, label };
     if (isVendorsOwn && key === undefined)
       return otherKeyAddress === undefined ? [] : [{ ...provider, models: [], problem: KEY_WITHHELD }];
@@ -62,8 +64,7 @@ export function modelLists(live: LiveConfig, now: () => number = Date.now) {
   return async (): Promise<readonly ProviderModels[]> => {
     const { current } = live;
     const inUse = current.model.provider;
-    const vendors = Object.keys(VENDOR_ADDRESS).filter(isVendor);
-    const ordered = vendors.sort((one, other) => Number(other === inUse) - Number(one === inUse));
+    const ordered = [...VENDOR_NAMES].sort((one, other) => Number(other === inUse) - Number(one === inUse));
     return (await Promise.all(ordered.map((vendor) => listOf(vendor, current)))).flat();
   };
 }
@@ -71,4 +72,29 @@ export function modelLists(live: LiveConfig, now: () => number = Date.now) {
 /** The name, with the provider if another one would answer for the name alone. */
 function idOf(name: string, vendor: Vendor, config: Changeable): string {
   return config.providerNamed(name) === vendor ? name : `${vendor}:${name}`;
+}
+
+/** Lists a vendor's models, with the key that belongs to the requested address. */
+export function modelsOf(
+  { provider, ...question }: VendorQuestion,
+  config: Changeable,
+): Promise<ModelListing> {
+  if (!isVendor(provider)) throw new Fault('invalid', 'The provider is not a known model API.');
+  return vendorModels(provider, accessFor(question, inUse(provider, config)));
+}
+
+/** A stored or configured key is sent only to its own address: testing another address requires a key. */
+function accessFor({ address, key }: Omit<VendorQuestion, 'provider'>, current: VendorAccess): VendorAccess {
+  const requested = address?.replace(/\/+$/, '') ?? current.address;
+  if (key !== undefined) return { address: requested, key };
+  return isSameAddress(requested, current.address)
+    ? { ...current, address: requested }
+    : { address: requested, key: undefined };
+}
+
+function inUse(provider: Vendor, config: Changeable): VendorAccess {
+  const choice = config.vendor(provider);
+  return choice.provider === 'offline'
+    ? { address: VENDORS[provider].address, key: undefined }
+    : { address: choice.baseUrl, key: choice.key, keyProblem: keyProblem(choice) };
 }

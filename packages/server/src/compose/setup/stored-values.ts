@@ -1,21 +1,23 @@
 /** Applies changes to the stored settings, and hides their secrets. */
 import { Fault, isObject, type Json, type JsonObject } from '@parlance/protocol';
 import {
+  addressSetting,
   type Changeable,
   type Config,
   isSameAddress,
   keyProblem,
+  keySetting,
   STORED_KEYS,
   type StoredKey,
-  VENDOR_ADDRESS,
+  VENDOR_NAMES,
+  VENDORS,
   type Vendor,
 } from '../../config/config.ts';
 
-const SECRETS = ['openaiKey', 'anthropicKey', 'googleKey'] as const satisfies StoredKey[];
-const VENDORS = Object.keys(VENDOR_ADDRESS) as Vendor[];
+const SECRETS: readonly string[] = VENDOR_NAMES.map(keySetting);
 
 const isStoredKey = (key: string): key is StoredKey => STORED_KEYS.some((known) => known === key);
-const isSecret = (key: string): boolean => SECRETS.some((secret) => secret === key);
+const isSecret = (key: string): boolean => SECRETS.includes(key);
 
 type Values = Readonly<Record<string, Json>>;
 type Given = Config['given'];
@@ -28,7 +30,7 @@ export function changed(stored: JsonObject, values: Values, given: Given): JsonO
   for (const key of Object.keys(values)) checkKey(key, given);
   const next: JsonObject = { ...stored, ...values };
   if (isObject(values.mcpServers)) next.mcpServers = withSecrets(values.mcpServers, stored.mcpServers);
-  for (const vendor of VENDORS) forgetKeyOfOtherAddress(vendor, { stored, values, given }, next);
+  for (const vendor of VENDOR_NAMES) forgetKeyOfOtherAddress(vendor, { stored, values, given }, next);
   return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== null));
 }
 
@@ -40,8 +42,8 @@ const KEY_ADDRESSES = 'keyAddresses';
  * the settings of the start.
  */
 export function withKeyAddresses(next: JsonObject, values: Values, inUse: Changeable): JsonObject {
-  const addresses = VENDORS.flatMap((vendor) => {
-    const key = `${vendor}Key`;
+  const addresses = VENDOR_NAMES.flatMap((vendor) => {
+    const key = keySetting(vendor);
     const choice = inUse.vendor(vendor);
     if (next[key] === undefined || choice.provider === 'offline') return [];
     const address = key in values ? choice.baseUrl : keyAddressIn(next, vendor);
@@ -77,8 +79,8 @@ type Change = { readonly stored: JsonObject; readonly values: Values; readonly g
 
 /** A key is sent only to the address it was entered for: a new address requires entering the key again. */
 function forgetKeyOfOtherAddress(vendor: Vendor, { stored, values, given }: Change, next: JsonObject): void {
-  const [key, address] = [`${vendor}Key`, `${vendor}BaseUrl`] as const;
-  const addressOf = (of: JsonObject) => String(of[address] ?? VENDOR_ADDRESS[vendor]);
+  const [key, address] = [keySetting(vendor), addressSetting(vendor)] as const;
+  const addressOf = (of: JsonObject) => String(of[address] ?? VENDORS[vendor].address);
   const before = [addressOf(stored), keyAddressIn(stored, vendor) ?? addressOf(stored)];
   if (!(address in values) || before.some((one) => isSameAddress(one, addressOf(next)))) return;
   const label = given.get(key);
@@ -123,9 +125,9 @@ const hasMoved = (next: unknown, before: unknown): boolean =>
 /** Why stored keys are not sent, by the name of the setting. */
 export function keyProblemsOf(inUse: Changeable): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    VENDORS.flatMap((vendor) => {
+    VENDOR_NAMES.flatMap((vendor) => {
       const problem = keyProblem(inUse.vendor(vendor));
-      return problem === null ? [] : [[`${vendor}Key`, asSentence(problem)]];
+      return problem === null ? [] : [[keySetting(vendor), asSentence(problem)]];
     }),
   );
 }

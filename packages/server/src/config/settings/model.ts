@@ -1,7 +1,28 @@
 /** Model APIs. */
+import {
+  addressSetting,
+  addressVariable,
+  keySetting,
+  VENDOR_NAMES,
+  VENDORS,
+  type Vendor,
+} from '../../providers/vendors.ts';
 import { aliases, oneOf, text, wholeNumber } from '../values.ts';
 import type { Setting } from './setting.ts';
 import { vendorAddress, vendorKey } from './vendor.ts';
+
+const PREFIXES = VENDOR_NAMES.flatMap((vendor) => {
+  const { prefix } = VENDORS[vendor];
+  return prefix === undefined ? [] : [`${prefix}… means ${vendor}`];
+}).join(', ');
+
+const COMPATIBLE: Partial<Record<Vendor, string>> = {
+  openai: 'any compatible server: Ollama, vLLM, llama.cpp',
+};
+
+type VendorSettings = { readonly [Key in `${Vendor}Key`]: ReturnType<typeof vendorKey> } & {
+  readonly [Key in `${Vendor}BaseUrl`]: ReturnType<typeof vendorAddress>;
+};
 
 export const MODEL = {
   provider: {
@@ -10,8 +31,8 @@ export const MODEL = {
     argument: 'NAME',
     fallback: undefined,
     fallbackText: 'by the model, else by the configured key, else offline',
-    schema: () => oneOf(['openai', 'anthropic', 'google', 'offline']),
-    description: 'the model API: openai, anthropic, google or offline',
+    schema: () => oneOf([...VENDOR_NAMES, 'offline'] as [Vendor, ...Vendor[], 'offline']),
+    description: `the vendor of the model: ${VENDOR_NAMES.join(', ')} or offline`,
   },
   model: {
     env: ['MODEL'],
@@ -20,7 +41,7 @@ export const MODEL = {
     fallback: undefined,
     fallbackText: "the provider's own",
     schema: text,
-    description: 'the model that answers; claude-… means anthropic, gemini-… google, any other openai',
+    description: `the model that answers; ${PREFIXES}, any other the first vendor with a key, else openai`,
   },
   openaiModel: {
     env: ['OPENAI_MODEL'],
@@ -30,12 +51,6 @@ export const MODEL = {
     schema: text,
     description: 'the model if the provider is openai and MODEL is not set',
   },
-  openaiKey: vendorKey(['OPENAI_API_KEY'], 'openai'),
-  openaiBaseUrl: vendorAddress(
-    ['OPENAI_BASE_URL'],
-    'openai',
-    'any compatible server: Ollama, vLLM, llama.cpp',
-  ),
   openaiApi: {
     env: ['OPENAI_API'],
     flag: null,
@@ -45,10 +60,12 @@ export const MODEL = {
     schema: () => oneOf(['responses', 'chat']),
     description: 'which API of openai is used: responses or chat',
   },
-  anthropicKey: vendorKey(['ANTHROPIC_API_KEY'], 'anthropic'),
-  anthropicBaseUrl: vendorAddress(['ANTHROPIC_BASE_URL'], 'anthropic'),
-  googleKey: vendorKey(['GOOGLE_API_KEY', 'GEMINI_API_KEY'], 'google'),
-  googleBaseUrl: vendorAddress(['GOOGLE_BASE_URL'], 'google'),
+  ...(Object.fromEntries(
+    VENDOR_NAMES.flatMap((vendor): [string, Setting][] => [
+      [keySetting(vendor), vendorKey(VENDORS[vendor].variables, vendor)],
+      [addressSetting(vendor), vendorAddress([addressVariable(vendor)], vendor, COMPATIBLE[vendor])],
+    ]),
+  ) as VendorSettings),
   modelAliases: {
     env: ['MODEL_ALIASES'],
     flag: '--model-aliases',

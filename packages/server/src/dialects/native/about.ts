@@ -18,6 +18,7 @@ export function aboutView(about: About, { catalog }: Engine, principal: Principa
       const provider = id === about.model ? about.provider : about.providerOf(id);
       return provider === null ? [] : [{ id, provider }];
     }),
+    vendors: about.vendors,
     approval: about.approval,
     sandbox: about.sandbox,
     doors: about.doors(),

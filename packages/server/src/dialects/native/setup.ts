@@ -16,26 +16,12 @@ import type { SetupView } from '../shared/setup.ts';
 import type { Context } from './context.ts';
 import { body, checked, type Sent } from './requests.ts';
 
-/** API keys may change these. The other settings grant access or run commands, and need a login. */
-const CHANGED_BY_KEYS = new Set([
-  'provider',
-  'model',
-  'openaiKey',
-  'openaiBaseUrl',
-  'openaiApi',
-  'anthropicKey',
-  'anthropicBaseUrl',
-  'googleKey',
-  'googleBaseUrl',
-  'agents',
-  'domains',
-]);
-
-/** In open mode the local user may change these without a login. */
-const CHANGED_BY_LOCAL = new Set([...CHANGED_BY_KEYS, 'mcpServers']);
-
 export function setupRoutes(api: Hono, ctx: Context): void {
   const setup = () => ctx.administration.setup;
+  /** API keys may change these. The other settings grant access or run commands, and need a login. */
+  const changedByKeys = new Set([...setup().modelSettings, 'agents', 'domains']);
+  /** In open mode the local user may change these without a login. */
+  const changedByLocal = new Set([...changedByKeys, 'mcpServers']);
 
   async function caller(request: Request): Promise<Principal> {
     const principal = await principalOf(ctx.authenticator, request);
@@ -52,19 +38,21 @@ export function setupRoutes(api: Hono, ctx: Context): void {
 
   api.get('/v1/admin/settings', async (c) => {
     const principal = await caller(c.req.raw);
-    return c.json(settingsView(setup().view(), principal) satisfies Sent<Settings>);
+    return c.json(settingsView(setup().view(), principal, changedByLocal) satisfies Sent<Settings>);
   });
 
   api.patch('/v1/admin/settings', async (c) => {
     const principal = await caller(c.req.raw);
     const change = checked(SettingsChange, await body(ctx, c.req.raw));
-    const reserved = Object.keys(change.values).find((key) => !CHANGED_BY_LOCAL.has(key));
+    const reserved = Object.keys(change.values).find((key) => !changedByLocal.has(key));
     if (principal.role !== 'admin' && reserved !== undefined)
       throw new Fault('forbidden', 'Only an admin may change this: sign in as one.');
-    const privileged = Object.keys(change.values).find((key) => !CHANGED_BY_KEYS.has(key));
+    const privileged = Object.keys(change.values).find((key) => !changedByKeys.has(key));
     if (privileged !== undefined)
       await requireLogin(ctx.authenticator, c.req.raw, `change the setting ${privileged}`);
-    return c.json(settingsView(await setup().change(change), principal) satisfies Sent<Settings>);
+    return c.json(
+      settingsView(await setup().change(change), principal, changedByLocal) satisfies Sent<Settings>,
+    );
   });
 
   api.post('/v1/admin/models', async (c) => {
@@ -131,9 +119,9 @@ async function requireConsole(request: Request, { authenticator, originOf }: Con
 }
 
 /** Settings that only admins may change are visible only to admins. */
-function settingsView(view: SetupView, { role }: Principal): SetupView {
+function settingsView(view: SetupView, { role }: Principal, visible: ReadonlySet<string>): SetupView {
   if (role === 'admin') return view;
   const open = <Value>(values: Readonly<Record<string, Value>>) =>
-    Object.fromEntries(Object.entries(values).filter(([key]) => CHANGED_BY_LOCAL.has(key)));
+    Object.fromEntries(Object.entries(values).filter(([key]) => visible.has(key)));
   return { ...view, given: open(view.given), stored: open(view.stored) };
 }

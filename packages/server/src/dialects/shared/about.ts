@@ -1,6 +1,6 @@
 /** Public information about the server and its setup, for users and admins. */
 import type { ApprovalMode } from '@parlance/protocol';
-import type { DialectList } from '@parlance/protocol/api';
+import type { DialectList, Vendor } from '@parlance/protocol/api';
 import type { NodeState } from '../../core/api/index.ts';
 import type { Accounts } from '../../http/accounts.ts';
 import type { ApiKeys } from '../../http/api-keys.ts';
@@ -14,6 +14,8 @@ export type About = {
   /** used if neither session nor agent names a model */
   readonly provider: string;
   readonly model: string;
+  /** the vendors that a key can be entered for, in the order of the console */
+  readonly vendors: Vendor[];
   readonly approval: ApprovalMode;
   /** commands run in a sandbox */
   readonly sandbox: boolean;

@@ -52,6 +52,8 @@ export type RefusedOrigin = { readonly origin: string; readonly count: number; r
 export type FixedIds = { readonly agents: readonly string[]; readonly domains: readonly string[] };
 
 export type Setup = {
+  /** names of the settings that choose the model, with the keys and addresses of all vendors */
+  readonly modelSettings: readonly string[];
   view(): SetupView;
   fixedIds(): FixedIds;
   /** Stores and applies the change. Throws `invalid`, or `busy` if another change came first. */

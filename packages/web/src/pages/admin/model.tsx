@@ -6,27 +6,30 @@ import { Button } from '@parlance/ui/components/button.tsx';
 import { Chip } from '@parlance/ui/components/chip.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
 import { Notice } from '@parlance/ui/components/notice.tsx';
+import { useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { GivenNotice } from './given-notice.tsx';
 import { OutdatedNotice } from './outdated-notice.tsx';
 import { Section } from './section.tsx';
 import { type Tested, useModelTest } from './use-model-test.ts';
 import { type Save, useSettings } from './use-settings.ts';
-import { CHOICES, type Choice, type Chosen, choiceInUse, decidedBy, valuesOf, vendorOf } from './vendors.ts';
+import {
+  type Choice,
+  type Chosen,
+  choiceInUse,
+  choicesOf,
+  decidedBy,
+  settingsOf,
+  type Vendors,
+  valuesOf,
+  vendorOf,
+} from './vendors.ts';
 
-const KEYS = [
-  'provider',
-  'model',
-  'openaiKey',
-  'openaiBaseUrl',
-  'anthropicKey',
-  'anthropicBaseUrl',
-  'googleKey',
-  'googleBaseUrl',
-];
+type ModelFormProps = { readonly settings: Settings; readonly vendors: Vendors; readonly save: Save };
 
 export function ModelSection() {
   const { polled, save } = useSettings();
+  const { vendors } = useServer();
   return (
     <Section title="Model" polled={polled}>
       {(settings) => (
@@ -37,14 +40,14 @@ export function ModelSection() {
               : `${settings.model.model} at ${settings.model.address} is in use.`}{' '}
             Changes apply to the next message, without a restart.
           </p>
-          <GivenNotice settings={settings} keys={KEYS} />
+          <GivenNotice settings={settings} keys={settingsOf(vendors)} />
           {Object.entries(settings.keyProblems ?? {}).map(([name, problem]) => (
             <Notice variant="danger" key={name}>
               {problem}
             </Notice>
           ))}
-          <ModelForm settings={settings} save={save} />
-          <StoredKeys settings={settings} save={save} />
+          <ModelForm settings={settings} vendors={vendors} save={save} />
+          <StoredKeys settings={settings} vendors={vendors} save={save} />
         </>
       )}
     </Section>
@@ -53,11 +56,10 @@ export function ModelSection() {
 
 // Removes the stored API key of the model in use.
 
-const VENDORS: Readonly<Record<string, string>> = {
-  openaiKey: 'OpenAI or compatible server',
-  anthropicKey: 'Anthropic',
-  googleKey: 'Google Gemini',
-};
+function labelOf(secret: string, vendors: Vendors): string {
+  const vendor = vendors.find(({ name }) => `${name}Key` === secret);
+  return vendor?.name === 'openai' ? `${vendor.label} or compatible server` : (vendor?.label ?? secret);
+}
 
 /** Without its key, a vendor cannot be used: the offline model is. A server of one's own may need none. */
 function valuesWithout(name: string, { stored, given }: Settings): Record<string, Json> {
@@ -75,7 +77,7 @@ function statusOf(name: string, { given, keyProblems }: Settings): string {
     : 'Not in use: it was entered for another address.';
 }
 
-function StoredKeys({ settings, save }: { settings: Settings; save: Save }) {
+function StoredKeys({ settings, vendors, save }: ModelFormProps) {
   const [removing, setRemoving] = useState<string | null>(null);
   if (settings.secrets.length === 0) return null;
   return (
@@ -85,7 +87,7 @@ function StoredKeys({ settings, save }: { settings: Settings; save: Save }) {
         {settings.secrets.map((name) => (
           <li className="card" key={name}>
             <div className="admin-what">
-              <strong>{VENDORS[name] ?? name}</strong>
+              <strong>{labelOf(name, vendors)}</strong>
               <p className="hint">{statusOf(name, settings)}</p>
             </div>
             <Button onClick={() => setRemoving(name)}>Remove</Button>
@@ -113,10 +115,8 @@ function StoredKeys({ settings, save }: { settings: Settings; save: Save }) {
 
 // The form that connects a model. It is tested before it is saved.
 
-type ModelFormProps = { readonly settings: Settings; readonly save: Save };
-
-function ModelForm({ settings, save }: ModelFormProps) {
-  const { fields, change, tested, test, isOutdated, reset } = useModelTest(settings);
+function ModelForm({ settings, vendors, save }: ModelFormProps) {
+  const { fields, change, tested, test, isOutdated, reset } = useModelTest(settings, vendors);
   const [isSaving, setSaving] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const models = useId();
@@ -148,11 +148,11 @@ function ModelForm({ settings, save }: ModelFormProps) {
   return (
     <form ref={form} className="admin-form" noValidate onSubmit={(event) => void submit(event)}>
       <ProviderChoice
-        offered={(Object.keys(CHOICES) as Choice[]).filter(
-          (name) => name !== 'openai' || given.openaiBaseUrl === undefined,
+        offered={choicesOf(vendors).filter(
+          ({ name }) => name !== 'openai' || given.openaiBaseUrl === undefined,
         )}
         chosen={choice}
-        inUse={choiceInUse(settings)}
+        inUse={choiceInUse(settings, vendors)}
         disabled={decided.choice !== undefined}
         onChoose={choose}
       />
@@ -227,7 +227,7 @@ function ModelForm({ settings, save }: ModelFormProps) {
 
 const setBy = (label: string): string => `set by ${label}`;
 
-function keyHint({ secrets, given, keyProblems }: Settings, choice: Exclude<Choice, 'offline'>): string {
+function keyHint({ secrets, given, keyProblems }: Settings, choice: Choice): string {
   const name = `${vendorOf(choice)}Key`;
   if (given[name] !== undefined) return setBy(given[name]);
   if (keyProblems?.[name] !== undefined) return 'stored for another address: enter it again';
@@ -287,7 +287,7 @@ function TestResult({ tested, chosen, choose, saveAnyway }: TestResultProps) {
 }
 
 type ProviderChoiceProps = {
-  readonly offered: readonly Choice[];
+  readonly offered: ReturnType<typeof choicesOf>;
   /** null: none yet */
   readonly chosen: Choice | null;
   readonly inUse: Choice;
@@ -301,7 +301,7 @@ function ProviderChoice({ offered, chosen, inUse, disabled, onChoose }: Provider
   return (
     <fieldset className="provider-choices" disabled={disabled}>
       <legend>Provider</legend>
-      {offered.map((name) => (
+      {offered.map(({ name, label, hint }) => (
         <label key={name}>
           <input
             type="radio"
@@ -312,9 +312,9 @@ function ProviderChoice({ offered, chosen, inUse, disabled, onChoose }: Provider
             onChange={() => onChoose(name)}
           />
           <span>
-            <strong id={`${id}-${name}`}>{CHOICES[name].label}</strong>
+            <strong id={`${id}-${name}`}>{label}</strong>
             <span className="hint" id={`${id}-${name}-hint`}>
-              {CHOICES[name].hint}
+              {hint}
             </span>
           </span>
           {name === inUse && <Chip variant="good">in use</Chip>}

@@ -5,7 +5,6 @@ import { useState } from 'react';
 import { isSame } from './draft.ts';
 import { useDraft } from './use-draft.ts';
 import {
-  type Choice,
   type Chosen,
   type Fields,
   fieldsOf,
@@ -13,6 +12,7 @@ import {
   modelProblem,
   problemIn,
   questionOf,
+  type Vendors,
 } from './vendors.ts';
 
 export type Tested =
@@ -20,15 +20,13 @@ export type Tested =
   | { readonly state: 'failed'; readonly problem: string; readonly mayBeSaved: boolean }
   | { readonly state: 'listed'; readonly listing: ModelListing; readonly problem: string | null };
 
-type Connecting = Fields & { readonly choice: Exclude<Choice, 'offline'> };
 const isChosen = (fields: Fields): fields is Chosen => fields.choice !== null;
-const isConnecting = (fields: Chosen): fields is Connecting => fields.choice !== 'offline';
 
 /** The fields that a test is about. */
 const serverOf = ({ choice, address, key }: Fields) => ({ choice, address, key });
 
-export function useModelTest(settings: Settings) {
-  const draft = useDraft<Fields>(fieldsOf(settings), mergedFields);
+export function useModelTest(settings: Settings, vendors: Vendors) {
+  const draft = useDraft<Fields>(fieldsOf(settings, vendors), mergedFields);
   const { fields } = draft;
   const [last, setLast] = useState<{ readonly of: object; readonly tested: Tested } | null>(null);
   /** of another server once the fields are about another one */
@@ -43,11 +41,11 @@ export function useModelTest(settings: Settings) {
     );
   }
 
-  async function listed(wanted: Connecting): Promise<Tested> {
+  async function listed(wanted: Chosen): Promise<Tested> {
     const problem = problemIn(wanted);
     if (problem !== null) return { state: 'failed', problem, mayBeSaved: false };
     try {
-      const listing = await parlance.admin.models(questionOf(wanted, settings.given));
+      const listing = await parlance.admin.models(questionOf(wanted, settings.given, vendors));
       return { state: 'listed', listing, problem: null };
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
@@ -60,7 +58,7 @@ export function useModelTest(settings: Settings) {
   /** Shows the result. Returns the fields with the address that answered; null if they cannot be used. */
   async function test(forUse: boolean): Promise<Chosen | null> {
     if (!isChosen(fields)) return null;
-    if (!isConnecting(fields)) return fields;
+    if (fields.choice === 'offline') return fields;
     const of = serverOf(fields);
     setLast({ of, tested: { state: 'testing' } });
     const result = await listed(fields);

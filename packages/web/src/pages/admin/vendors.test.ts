@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Settings } from '@parlance/sdk';
+import { vendorViews } from '../../../../server/src/providers/vendors.ts';
 import {
   choiceInUse,
   decidedBy,
@@ -13,6 +14,8 @@ import {
   withScheme,
 } from './vendors.ts';
 
+const VENDORS = vendorViews();
+
 const settings = (stored: Settings['stored'], provider = 'offline'): Settings => ({
   version: 1,
   problem: null,
@@ -24,20 +27,20 @@ const settings = (stored: Settings['stored'], provider = 'offline'): Settings =>
 });
 
 test('shows what is in use if nothing is stored', () => {
-  expect(fieldsOf(settings({}, 'openai'))).toMatchObject({ choice: 'openai', model: 'gpt-5' });
+  expect(fieldsOf(settings({}, 'openai'), VENDORS)).toMatchObject({ choice: 'openai', model: 'gpt-5' });
 });
 
 test('the offline model is not a choice until it is made, unless the startup makes it', () => {
   const none = { choice: null, address: '', key: '', model: '' };
-  expect(fieldsOf(settings({}))).toEqual(none);
-  expect(fieldsOf(settings({ provider: 'offline' }))).toEqual(none);
+  expect(fieldsOf(settings({}), VENDORS)).toEqual(none);
+  expect(fieldsOf(settings({ provider: 'offline' }), VENDORS)).toEqual(none);
   const given = { provider: 'PROVIDER' };
-  expect(fieldsOf({ ...settings({}), given })).toEqual({ ...none, choice: 'offline' });
+  expect(fieldsOf({ ...settings({}), given }, VENDORS)).toEqual({ ...none, choice: 'offline' });
 });
 
 test('the choice in use depends on the address', () => {
   const used = (provider: string, address: string | null) =>
-    choiceInUse({ ...settings({}), model: { provider, model: 'x', address } });
+    choiceInUse({ ...settings({}), model: { provider, model: 'x', address } }, VENDORS);
   expect(used('offline', null)).toBe('offline');
   expect(used('openai', 'https://api.openai.com/v1')).toBe('openai');
   expect(used('openai', 'http://127.0.0.1:11434/v1')).toBe('compatible');
@@ -68,7 +71,7 @@ test('an address makes it a compatible server', () => {
     key: '',
     model: 'qwen3',
   } as const;
-  expect(fieldsOf(settings(stored))).toEqual(fields);
+  expect(fieldsOf(settings(stored), VENDORS)).toEqual(fields);
   expect(valuesOf(fields, {})).toEqual(stored);
 });
 
@@ -95,7 +98,7 @@ test('what is set at startup is shown, and neither stored nor sent again', () =>
     given,
     model: { provider: 'openai', model: 'qwen3', address: 'http://127.0.0.1:11434/v1' },
   };
-  const fields = fieldsOf(started);
+  const fields = fieldsOf(started, VENDORS);
   expect(fields).toEqual({
     choice: 'compatible',
     address: 'http://127.0.0.1:11434/v1',
@@ -103,7 +106,7 @@ test('what is set at startup is shown, and neither stored nor sent again', () =>
     model: 'qwen3',
   });
   expect(valuesOf({ ...fields, choice: 'compatible' }, given)).toEqual({ provider: 'openai' });
-  expect(questionOf({ ...fields, choice: 'compatible' }, given)).toEqual({
+  expect(questionOf({ ...fields, choice: 'compatible' }, given, VENDORS)).toEqual({
     provider: 'openai',
     address: undefined,
     key: undefined,
@@ -118,7 +121,10 @@ test('what is set at startup is shown, and neither stored nor sent again', () =>
 
 test('a key for OpenAI is tested at OpenAI, whatever server is in use', () => {
   const fields = { choice: 'openai', address: '', key: 'sk-1', model: '' } as const;
-  expect(questionOf(fields, {})).toMatchObject({ address: 'https://api.openai.com/v1', key: 'sk-1' });
+  expect(questionOf(fields, {}, VENDORS)).toMatchObject({
+    address: 'https://api.openai.com/v1',
+    key: 'sk-1',
+  });
 });
 
 test.each([

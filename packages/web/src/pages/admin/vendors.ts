@@ -1,32 +1,33 @@
 /** What the form for the model offers, and the settings that a choice becomes. Pure. */
 import type { Json } from '@parlance/protocol';
-import type { ModelListing, ModelQuestion, Settings } from '@parlance/sdk';
+import type { About, ModelListing, ModelQuestion, Settings } from '@parlance/sdk';
 import { type Entered, mergedEach } from './draft.ts';
 
-export type Choice = 'compatible' | 'openai' | 'anthropic' | 'google' | 'offline';
-type Vendor = ModelQuestion['provider'];
+/** `compatible`, `offline`, or the name of a vendor. */
+export type Choice = string;
+export type Vendors = About['vendors'];
 
 /** In the order of the form. */
-export const CHOICES: Readonly<Record<Choice, { readonly label: string; readonly hint: string }>> = {
-  openai: { label: 'OpenAI', hint: 'GPT models, with an API key' },
-  anthropic: { label: 'Anthropic', hint: 'Claude models, with an API key' },
-  google: { label: 'Google', hint: 'Gemini models, with an API key' },
-  compatible: {
+export const choicesOf = (
+  vendors: Vendors,
+): readonly { readonly name: Choice; readonly label: string; readonly hint: string }[] => [
+  ...vendors,
+  {
+    name: 'compatible',
     label: 'Ollama, vLLM or OpenAI-compatible server',
     hint: 'Its address, and an API key if it needs one',
   },
-  offline: { label: 'Offline demo model', hint: 'Built in, without a key; not a language model' },
-};
+  { name: 'offline', label: 'Offline demo model', hint: 'Built in, without a key; not a language model' },
+];
 
-/** A key is sent to the vendor's own address, unless the choice is another server. */
-const OWN_ADDRESS: Readonly<Record<Vendor, string>> = {
-  openai: 'https://api.openai.com/v1',
-  anthropic: 'https://api.anthropic.com',
-  google: 'https://generativelanguage.googleapis.com',
-};
+export const vendorOf = (choice: Choice): string => (choice === 'compatible' ? 'openai' : choice);
 
-export const vendorOf = (choice: Exclude<Choice, 'offline'>): Vendor =>
-  choice === 'compatible' ? 'openai' : choice;
+/** The settings of the form. */
+export const settingsOf = (vendors: Vendors): string[] => [
+  'provider',
+  'model',
+  ...vendors.flatMap(({ name }) => [`${name}Key`, `${name}BaseUrl`]),
+];
 
 export type Fields = {
   /** null: not chosen yet */
@@ -61,26 +62,25 @@ const text = (value: Json | undefined): string => (typeof value === 'string' ? v
  * What is stored, or in use if nothing is. What is set at startup takes precedence. The offline model is shown as a choice
  * only if it is set there: otherwise no provider has been chosen yet.
  */
-export function fieldsOf({ stored, model, given }: Settings): Fields {
+export function fieldsOf({ stored, model, given }: Settings, vendors: Vendors): Fields {
   const provider = (given.provider === undefined && text(stored.provider)) || model.provider;
   const isInUse = provider === model.provider;
   const isGiven = given[`${provider}BaseUrl`] !== undefined && isInUse;
   const address = isGiven ? (model.address ?? '') : text(stored[`${provider}BaseUrl`]);
-  const known = (Object.keys(CHOICES) as Choice[]).find((name) => name === provider) ?? 'offline';
-  if (known === 'offline') {
+  if (!vendors.some(({ name }) => name === provider)) {
     const isSet = given.provider !== undefined || given.model !== undefined;
     return { choice: isSet ? 'offline' : null, address: '', key: '', model: '' };
   }
-  const choice = known === 'openai' && address !== '' ? 'compatible' : known;
+  const choice = provider === 'openai' && address !== '' ? 'compatible' : provider;
   const storedModel = given.model === undefined ? text(stored.model) : '';
   const name = storedModel || (model.provider === 'offline' ? '' : model.model);
   return { choice, address, key: '', model: name };
 }
 
 /** The choice whose model answers now. */
-export function choiceInUse({ model: { provider, address } }: Settings): Choice {
-  if (provider === 'openai') return address === OWN_ADDRESS.openai ? 'openai' : 'compatible';
-  return provider === 'anthropic' || provider === 'google' ? provider : 'offline';
+export function choiceInUse({ model: { provider, address } }: Settings, vendors: Vendors): Choice {
+  const vendor = vendors.find(({ name }) => name === provider);
+  return provider === 'openai' && address !== vendor?.address ? 'compatible' : (vendor?.name ?? 'offline');
 }
 
 /**
@@ -109,12 +109,11 @@ export function valuesOf({ choice, address, key, model }: Chosen, given: Given):
 }
 
 /** The request that tests the fields. */
-export function questionOf(
-  { choice, address, key }: Fields & { readonly choice: Exclude<Choice, 'offline'> },
-  given: Given,
-): ModelQuestion {
+export function questionOf({ choice, address, key }: Chosen, given: Given, vendors: Vendors): ModelQuestion {
   const provider = vendorOf(choice);
-  const own = choice === 'compatible' ? withScheme(address) : OWN_ADDRESS[provider];
+  // A key is sent to the vendor's own address, unless the choice is another server.
+  const own =
+    choice === 'compatible' ? withScheme(address) : vendors.find(({ name }) => name === provider)?.address;
   return {
     provider,
     // A given address is the one in use.

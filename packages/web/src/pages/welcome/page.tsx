@@ -62,13 +62,27 @@ function Models({ about }: { about: About }) {
           has a key for.
         </p>
       )}
-      {may(about, 'setup') && <Providers />}
+      {may(about, 'setup') && <Providers vendors={about.vendors} />}
     </section>
   );
 }
 
 /** For those who set up the server. */
-function Providers() {
+function Providers({ vendors }: Pick<About, 'vendors'>) {
+  const providers = [
+    ...vendors.map(({ name, label, variables }) => ({
+      id: name,
+      name: label,
+      variables,
+      start: `${variables[0]}=YOUR-KEY npm start`,
+    })),
+    {
+      id: 'own',
+      name: 'Self-hosted model',
+      variables: ['OPENAI_BASE_URL', 'MODEL'],
+      start: 'OPENAI_BASE_URL=http://127.0.0.1:11434/v1 MODEL=llama3.3 npm start',
+    },
+  ];
   return (
     <>
       <p>
@@ -76,7 +90,7 @@ function Providers() {
         or set a key in the environment of the server, which takes precedence:
       </p>
       <ul className="guide-providers">
-        {PROVIDERS.map(({ id, name, variables, start }) => (
+        {providers.map(({ id, name, variables, start }) => (
           <li className="card" key={id}>
             <h3>{name}</h3>
             <p className="hint">
@@ -217,40 +231,3 @@ function ClientCard({ client: { dialect, name, about, addresses, note, snippets 
     </details>
   );
 }
-
-/** Environment variables for each model provider. */
-
-type Provider = {
-  /** value of `PROVIDER` and of `About.provider` */
-  readonly id: string;
-  readonly name: string;
-  readonly variables: readonly string[];
-  readonly start: string;
-};
-
-const PROVIDERS: readonly Provider[] = [
-  {
-    id: 'openai',
-    name: 'OpenAI',
-    variables: ['OPENAI_API_KEY'],
-    start: 'OPENAI_API_KEY=YOUR-KEY npm start',
-  },
-  {
-    id: 'anthropic',
-    name: 'Anthropic',
-    variables: ['ANTHROPIC_API_KEY'],
-    start: 'ANTHROPIC_API_KEY=YOUR-KEY npm start',
-  },
-  {
-    id: 'google',
-    name: 'Google',
-    variables: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
-    start: 'GOOGLE_API_KEY=YOUR-KEY npm start',
-  },
-  {
-    id: 'own',
-    name: 'Self-hosted model',
-    variables: ['OPENAI_BASE_URL', 'MODEL'],
-    start: 'OPENAI_BASE_URL=http://127.0.0.1:11434/v1 MODEL=llama3.3 npm start',
-  },
-];

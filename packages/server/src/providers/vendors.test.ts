@@ -1,0 +1,64 @@
+import { describe, expect, test } from 'bun:test';
+import { loadConfig, SETTINGS, STORED_KEYS } from '../config/config.ts';
+import {
+  addressSetting,
+  addressVariable,
+  keySetting,
+  VENDOR_NAMES,
+  VENDORS,
+  vendorsMarkdown,
+  vendorViews,
+} from './vendors.ts';
+
+const configOf = (env: Record<string, string>) => loadConfig([], env, import.meta.dir);
+
+describe.each(VENDOR_NAMES)('the vendor %s follows from its entry', (name) => {
+  const { address, api, model, variables, prefix } = VENDORS[name];
+
+  test('each variable of its key selects it, with its address, API and default model', () => {
+    for (const variable of variables)
+      expect(configOf({ [variable]: 'sk-1' }).model).toMatchObject({
+        provider: name,
+        api,
+        model,
+        baseUrl: address,
+        key: 'sk-1',
+        keyName: variable,
+      });
+  });
+
+  test('so do PROVIDER, the name of a model and the prefix, and a missing key is named', () => {
+    const key = { [variables[0]]: 'sk-1' };
+    expect(configOf({ ...key, PROVIDER: name, MODEL: 'x' }).model).toMatchObject({
+      provider: name,
+      model: 'x',
+    });
+    expect(configOf(key).modelNamed(`${name}:x`)).toMatchObject({ provider: name, model: 'x' });
+    if (prefix) expect(configOf({ ...key, MODEL: `${prefix}x` }).model).toMatchObject({ provider: name });
+    expect(() => configOf({ PROVIDER: name })).toThrow(`set ${variables[0]}`);
+  });
+
+  test('it is in the settings, in the stored ones, in the documentation and in what clients are told', () => {
+    expect(SETTINGS[addressSetting(name)].env).toEqual([addressVariable(name)]);
+    expect(SETTINGS[keySetting(name)]).toMatchObject({ env: variables, secret: true, flag: null });
+    expect(STORED_KEYS).toContain(keySetting(name));
+    expect(vendorsMarkdown().join('\n')).toContain(`\`${name}\``);
+    expect(vendorViews().map((view) => view.name)).toContain(name);
+  });
+
+  test('its name and its variables fit settings and shells, and belong to no other vendor', () => {
+    expect(name).toMatch(/^[a-z][a-z0-9]*$/);
+    const others = VENDOR_NAMES.filter((one) => one !== name).flatMap((one) => VENDORS[one].variables);
+    for (const variable of variables) {
+      expect(variable).toMatch(/^[A-Z][A-Z0-9_]*$/);
+      expect(others).not.toContain(variable);
+    }
+  });
+});
+
+test('a colon in the name of a model on a server of one’s own is not a vendor', () => {
+  const own = { OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1' };
+  expect(configOf(own).modelNamed('google:7b')).toMatchObject({ provider: 'openai', model: 'google:7b' });
+  const both = { ...own, GOOGLE_API_KEY: 'sk-1' };
+  expect(configOf(both).modelNamed('google:7b')).toMatchObject({ provider: 'google', model: '7b' });
+});
