@@ -1,8 +1,13 @@
-/** A model that the test dictates: an answer stays open until the test ends it. */
+/**
+ * A model that the test dictates: an answer stays open until the test ends it. Output goes to the latest request, so that
+ * requests of killed servers receive nothing.
+ */
 
 export type DictatedModel = {
   /** settings of a server that uses it */
   readonly settings: Record<string, string>;
+  /** resolves with the next request */
+  asked(): Promise<void>;
   think(words: string): void;
   say(words: string): void;
   /** ends the answer with a call */
@@ -25,27 +30,35 @@ const chunk = (delta: object, finish: string | null): string => {
 
 export function dictatedModel(): DictatedModel {
   const dictated: ModelChunk[] = [];
-  let wake: () => void = () => undefined;
+  let requests = 0;
+  let wake = Promise.withResolvers<void>();
+  let asked = Promise.withResolvers<void>();
+  const changed = (): void => {
+    wake.resolve();
+    wake = Promise.withResolvers();
+  };
   const add = (next: ModelChunk): void => {
     dictated.push(next);
-    wake();
+    changed();
   };
   const put = (delta: object, ends: 'stop' | 'tool_calls' | null = null): void => add({ delta, ends });
 
   async function* answer(signal: AbortSignal): AsyncGenerator<string> {
-    signal.addEventListener('abort', () => wake());
-    while (!signal.aborted) {
+    const mine = ++requests;
+    signal.addEventListener('abort', changed);
+    asked.resolve();
+    asked = Promise.withResolvers();
+    changed();
+    while (!signal.aborted && mine === requests) {
       const next = dictated.shift();
       if (next && 'error' in next)
         return yield `data: ${JSON.stringify({ error: { code: 503, message: next.error } })}\n\n`;
       if (next) yield chunk(next.delta, next.ends);
       if (next?.ends) return yield 'data: [DONE]\n\n';
-      if (!next) {
-        const { promise, resolve } = Promise.withResolvers<void>();
-        wake = resolve;
-        await promise;
-      }
+      if (!next) await wake.promise;
     }
+    // The connection stays open: its node may be paused.
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   }
 
   const server = Bun.serve({
@@ -69,6 +82,7 @@ export function dictatedModel(): DictatedModel {
       OPENAI_API_KEY: 'key',
       MODEL: 'dictated',
     },
+    asked: () => asked.promise,
     think: (words) => put({ reasoning_content: words }),
     say: (words) => put({ content: words }),
     call(tool, input) {

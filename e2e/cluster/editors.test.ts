@@ -8,9 +8,9 @@ import { StreamableHTTPClientTransport as ModernTransport } from '@modelcontextp
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { Editor, whenWithdrawn } from '../acp/editor.ts';
+import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { legacyClient, modernClient, type Options, wrapped } from '../mcp/clients.ts';
 import { durableOf, followed, postJson, submit } from '../server-process.ts';
-import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
 
 const has =
@@ -28,11 +28,11 @@ function nodeOf(init: RequestInit | undefined): 0 | 1 | 2 {
 
 describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing})` : ''}`, () => {
   let cluster: Cluster;
-  let model: LatestRequestModel;
+  let model: DictatedModel;
   let nodes: ThreeNodes;
   const cleanups: (() => unknown)[] = [];
   beforeAll(async () => {
-    model = latestRequestModel();
+    model = dictatedModel();
     cluster = await startCluster({ ...LONG_LEASE, ...model.settings });
     nodes = await cluster.startThree();
   });

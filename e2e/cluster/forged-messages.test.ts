@@ -2,21 +2,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { RedisClient } from 'bun';
 import { until } from '../../packages/server/src/testing/until.ts';
+import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { EventReader } from '../event-reader.ts';
 import { durableOf, type ServerProcess, submit } from '../server-process.ts';
-import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster } from './nodes.ts';
 
 describe.skipIf(missing !== null)('recorded, changed and forged messages', () => {
   let cluster: Cluster;
-  let model: LatestRequestModel;
+  let model: DictatedModel;
   let nodes: [ServerProcess, ServerProcess];
   let attacker: RedisClient;
   let ear: RedisClient;
   const recorded: { readonly channel: string; readonly text: string }[] = [];
 
   beforeAll(async () => {
-    model = latestRequestModel();
+    model = dictatedModel();
     cluster = await startCluster({ ...model.settings, ...LONG_LEASE });
     nodes = [await cluster.start(), await cluster.start()];
     [attacker, ear] = [new RedisClient(cluster.redis.url), new RedisClient(cluster.redis.url)];

@@ -2,17 +2,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { payloadOf, reads, settled, started, textOf, write } from '../conversations-server.ts';
+import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { followed, getJson, login } from '../server-process.ts';
-import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
 
 describe.skipIf(missing !== null)(`a closed socket${missing ? ` (not here: ${missing})` : ''}`, () => {
   let cluster: Cluster;
-  let model: LatestRequestModel;
+  let model: DictatedModel;
   let nodes: ThreeNodes;
   let token = '';
   beforeAll(async () => {
-    model = latestRequestModel();
+    model = dictatedModel();
     cluster = await startCluster({ ...LONG_LEASE, ...model.settings });
     nodes = await cluster.startThree();
     token = await login(nodes[0], 'dev', 'dev-password');

@@ -12,9 +12,9 @@ import { isComplete, says } from '../aisdk/calling-model.ts';
 import { chatWith, historyOf, serverCalls, textOf, textsOf } from '../aisdk/client.ts';
 import { shows, stop } from '../aisdk/turns.ts';
 import { anthropicClient, failure, sessionOf, textIn } from '../anthropic/client.ts';
+import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { openaiClient } from '../openai/client.ts';
 import { durableOf, followed, getJson, postJson } from '../server-process.ts';
-import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
 
 const has =
@@ -24,12 +24,12 @@ const has =
 
 describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing})` : ''}`, () => {
   let cluster: Cluster;
-  let model: LatestRequestModel;
+  let model: DictatedModel;
   let nodes: ThreeNodes;
   let [one, two, three] = ['', '', ''];
   agui.failOnWarnings();
   beforeAll(async () => {
-    model = latestRequestModel();
+    model = dictatedModel();
     cluster = await startCluster({ ...LONG_LEASE, ...model.settings });
     nodes = await cluster.startThree();
     [one = '', two = '', three = ''] = nodes.map(({ http }) => http);

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
+import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { EventReader } from '../event-reader.ts';
 import { durableOf, postJson, type ServerProcess, submit } from '../server-process.ts';
-import { type LatestRequestModel, latestRequestModel } from './latest-request-model.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
 
 const onCluster = describe.skipIf(missing !== null);
@@ -29,13 +29,13 @@ async function expectWhole(node: ServerProcess, session: string, reader: EventRe
 
 onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`, () => {
   let cluster: Cluster;
-  let model: LatestRequestModel;
+  let model: DictatedModel;
   let nodes: [ServerProcess, ServerProcess, ServerProcess];
   let session = '';
   let count = 0;
 
   beforeAll(async () => {
-    model = latestRequestModel();
+    model = dictatedModel();
     cluster = await startCluster({ ...model.settings, TOOL_USE_APPROVAL_MODE: 'suggest' });
     const first = await cluster.start();
     nodes = [first, ...(await Promise.all([cluster.start(), cluster.start()]))];

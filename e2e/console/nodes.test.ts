@@ -1,8 +1,8 @@
 /** Nodes in the console: one without a cluster; several with their leases, their sessions and a bus that is down. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { type LatestRequestModel, latestRequestModel } from '../cluster/latest-request-model.ts';
 import { type Cluster, missing, startCluster } from '../cluster/nodes.ts';
+import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import type { ServerProcess } from '../server-process.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
@@ -56,10 +56,10 @@ describe.skipIf(NO_BROWSER)('nodes in the console', () => {
 
   describe.skipIf(missing !== null)(`of a cluster${missing ? ` (not here: ${missing})` : ''}`, () => {
     let cluster: Cluster;
-    let model: LatestRequestModel;
+    let model: DictatedModel;
     let nodes: [ServerProcess, ServerProcess];
     beforeAll(async () => {
-      model = latestRequestModel();
+      model = dictatedModel();
       cluster = await startCluster({
         ...model.settings,
         PARLANCE_AUTH: 'required',
