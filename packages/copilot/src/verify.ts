@@ -1,6 +1,6 @@
 /** Verifies the last action from the client's report and the new page. */
 import type { Action } from './action/action.ts';
-import { sameAddress, sameSite } from './address.ts';
+
 import { type ActionReport, type Evidence, evidenceOf, sameElement, sameState } from './evidence.ts';
 import { findElements } from './page/find.ts';
 import { elementOf, HIDDEN_VALUE, type Page, type PageElement, type Pages } from './page/page.ts';
@@ -300,3 +300,19 @@ function wrongElement(
     return null;
   return `The action went to element ${used.id} (${used.role} “${used.name}”), but “${description}” is element ${best.element.id}.`;
 }
+
+/** Normalizes addresses for comparison: without scheme, `www.`, fragment and trailing slash. */
+
+function sameAddress(one: string, other: string): boolean {
+  const [a, b] = [URL.parse(one), URL.parse(other)];
+  if (!a || !b) return one === other;
+  return hostOf(a) === hostOf(b) && pathOf(a) === pathOf(b) && a.search === b.search;
+}
+
+function sameSite(one: string, other: string): boolean {
+  const [a, b] = [URL.parse(one), URL.parse(other)];
+  return a !== null && b !== null && hostOf(a) === hostOf(b);
+}
+
+const hostOf = (url: URL): string => `${url.hostname.replace(/^www\./, '')}:${url.port}`;
+const pathOf = (url: URL): string => url.pathname.replace(/\/+$/, '');

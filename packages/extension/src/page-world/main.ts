@@ -2,9 +2,21 @@
  * Runs in the page's own world: answers `alert`, `confirm` and `prompt` at once, reports blocked popups, and counts requests
  * that are under way. Until the content script activates it, it only takes note of listeners.
  */
-import { PRESSABLE, TO_PAGE, type ToPage } from '../page-channel.ts';
+import { FROM_PAGE, type FromPage, PRESSABLE, TO_PAGE, type ToPage } from '../page-channel.ts';
 
-import { report, state } from './state.ts';
+const state = {
+  active: false,
+  /** how confirm and prompt are answered */
+  accept: false,
+  text: null as string | null,
+  /** counts actions: only requests of the last one are waited for */
+  generation: 0,
+  pending: 0,
+};
+
+function report(message: FromPage): void {
+  document.dispatchEvent(new CustomEvent(FROM_PAGE, { detail: JSON.stringify(message) }));
+}
 
 // Elements that react to a press although nothing in their markup says so. Listeners are recorded from the moment this script
 // runs; of those that are older, only the ones that frameworks keep on the element itself are found.

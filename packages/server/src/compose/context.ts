@@ -1,28 +1,37 @@
 /** State shared by all dialects of a server. */
 import { Fault } from '@parlance/protocol';
+import type { DialectList } from '@parlance/protocol/api';
+import { version } from '../../package.json' with { type: 'json' };
 import { openAccounts } from '../auth/accounts.ts';
 import { openApiKeys } from '../auth/api-keys.ts';
 import { heldStreams } from '../auth/held-streams.ts';
 import { openPairings } from '../auth/pairings.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, ConfigError, STORED_MODEL_SETTINGS } from '../config/config.ts';
+import type { About } from '../dialects/shared/about.ts';
 import { ChannelBus } from '../dialects/shared/channel-bus.ts';
 import { ConnectionRegistry } from '../dialects/shared/connection-registry.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
+import { socketRoutes } from '../dialects/shared/listen.ts';
+import type { Setup } from '../dialects/shared/setup.ts';
 import type { ByteBudgets } from '../http/byte-budget.ts';
 import { addressOf } from '../http/client-address.ts';
+import type { RefusedOrigins } from '../http/refused-origins.ts';
 import { bodyReader } from '../http/request-body.ts';
 import { tokenOf } from '../http/request-identity.ts';
 import { requestOrigin } from '../http/request-origin.ts';
 import { eventStreams } from '../http/sse.ts';
 import { TokenBuckets } from '../http/token-bucket.ts';
 import type { SocketTransport } from '../http/websocket.ts';
+import { vendorViews } from '../providers/vendors.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Readiness } from '../telemetry/readiness.ts';
-import { aboutOf } from './about.ts';
+import type { McpTools } from '../tools/mcp/open.ts';
 import type { ServerContext } from './dialects.ts';
 import type { Backend } from './engine.ts';
 import { openPrices } from './prices.ts';
-import { setupOf } from './setup/setup.ts';
+import type { LiveConfig } from './setup/live-config.ts';
+import { modelLists, modelsOf } from './setup/model-lists.ts';
+import type { LiveSetup } from './setup/open.ts';
 import type { ServerState } from './state.ts';
 
 export type ContextParts = {
@@ -95,5 +104,70 @@ function requestCounter(config: Config, metrics: Metrics) {
     if (retryAfterMs === 0) return;
     metrics.add('refusals', 'apiRequestsPerMinute');
     throw new Fault('limited', 'Too many requests.', { retryAfterMs });
+  };
+}
+
+// Public information about the server, from the configuration and the dialects.
+
+type AboutParts = {
+  readonly hasSandbox: boolean;
+  readonly dialects: readonly Dialect[];
+  readonly state: ServerState;
+  readonly live: LiveConfig;
+};
+
+function aboutOf(config: Config, { hasSandbox, dialects, state, live }: AboutParts): About {
+  const { auth, approval } = config;
+  let dialectList: Promise<DialectList> | null = null;
+  return {
+    version,
+    auth,
+    approval,
+    get provider() {
+      return live.current.model.provider;
+    },
+    get model() {
+      const { model } = live.current;
+      return model.provider === 'offline' ? 'offline' : model.model;
+    },
+    vendors: vendorViews(),
+    sandbox: hasSandbox,
+    doors: () => state.listening.map(({ dialect, port }) => ({ dialect, port })),
+    dialects: dialects.map(({ name, listen }) => ({
+      name,
+      sockets: [...new Set(socketRoutes(listen).map(({ ws }) => ws))],
+    })),
+    dialectList() {
+      dialectList ??= import('../describe/dialect-list.ts').then((built) => built.dialectList(state.served));
+      return dialectList;
+    },
+    additions: () => Object.assign({}, ...state.served.map(({ inbound }) => inbound.about)),
+    providerOf(name) {
+      try {
+        return live.current.modelNamed(name).provider;
+      } catch (thrown) {
+        if (thrown instanceof ConfigError) return null;
+        throw thrown;
+      }
+    },
+  };
+}
+
+// The setup API for the administration pages.
+
+type OtherParts = { readonly mcp: McpTools; readonly refusedOrigins: RefusedOrigins };
+
+function setupOf({ live, stored }: LiveSetup, { mcp, refusedOrigins }: OtherParts): Setup {
+  return {
+    modelSettings: STORED_MODEL_SETTINGS,
+    view: () => stored.view(),
+    fixedIds: () => stored.fixedIds(),
+    change: (change) => stored.change(change),
+    onChange: (listener) => live.onChange(() => listener()),
+    models: async (question) => modelsOf(question, live.current),
+    listModels: modelLists(live),
+    restartMcp: (name) => mcp.restart(name),
+    refusedOrigins: () =>
+      refusedOrigins.list().filter(({ origin }) => !live.current.allowedOrigins.includes(origin)),
   };
 }

@@ -1,10 +1,23 @@
 /** Opens the engine and its dependencies: store, users, tools, providers, telemetry. */
+
+import { mkdirSync, realpathSync } from 'node:fs';
 import { withoutStalePages } from '@parlance/copilot';
 import { LOCAL } from '@parlance/protocol';
 import { openAuthenticator } from '../auth/authenticator.ts';
+import { newPasswordProblem } from '../auth/passwords.ts';
 import { openMemoryBus } from '../buses/memory/bus.ts';
 import type { Config } from '../config/config.ts';
-import { ClientToolBroker, createEngine, type Engine, type Log } from '../core/api/index.ts';
+import { INSTALLATION, isInstallation, WORKSPACE } from '../config/installation.ts';
+import {
+  type AgentCatalog,
+  ClientToolBroker,
+  createEngine,
+  type Engine,
+  type Log,
+} from '../core/api/index.ts';
+import type { Folders } from '../core/ports/folders.ts';
+import type { SettingsStore } from '../core/ports/settings.ts';
+import type { Tool } from '../core/ports/tool.ts';
 import { native } from '../dialects/native/dialect.ts';
 import type { Dialect } from '../dialects/shared/dialect.ts';
 import type { Authenticator } from '../http/authenticator.ts';
@@ -12,15 +25,17 @@ import { metered } from '../stores/shared/metered.ts';
 import { openLog } from '../telemetry/log.ts';
 import { type Metrics, openMetrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
-import type { McpTools } from '../tools/mcp/open.ts';
+import { openFolders } from '../tools/folders.ts';
+import { openGuard } from '../tools/guard.ts';
+import { builtInTools } from '../tools/index.ts';
+import { type McpTools, openMcp } from '../tools/mcp/open.ts';
+import type { Imports } from '../tools/own/imports.ts';
 import { findSandbox, type Sandbox } from '../tools/shell/sandbox.ts';
 import { agentCatalog, DEFAULT_INSTRUCTIONS } from './domains.ts';
 import { liveProvider } from './live-provider.ts';
 import { providersByModel } from './model-provider.ts';
 import { followSettings, type LiveSetup, openSetup } from './setup/open.ts';
 import { openStorage, type Storage } from './storage.ts';
-import { openTools } from './tools.ts';
-import { warnAbout } from './warnings.ts';
 
 export type Backend = {
   readonly log: Log;
@@ -135,4 +150,101 @@ function problemOfFullAuto({ fullAutoAsRoot }: Config, sandbox: Sandbox | null):
   if (isRoot() && !fullAutoAsRoot)
     return 'approval mode full-auto is not available as root: use another user, or start with --full-auto-as-root on';
   return null;
+}
+
+// Warns about configurations that are probably not intended.
+
+/** Creates the working directory, in order to resolve its path. */
+function warnAbout(config: Config, log: Log): void {
+  for (const file of config.ignoredFiles)
+    log.warn({ file }, 'configuration file ignored: name it with --config, or put it into the data folder');
+  mkdirSync(config.cwd, { recursive: true });
+  if (isInstallation(realpathSync(config.cwd)))
+    log.warn({ cwd: config.cwd }, "working directory is part of the server's code: tools cannot change it");
+  warnOfShortPasswords(config, log);
+}
+
+/** Existing deployments may have short passwords in `AUTH_USERS`: warn instead of refusing them. */
+function warnOfShortPasswords({ authUsers }: Config, log: Log): void {
+  const short = authUsers.filter(({ password }) => newPasswordProblem(password) !== null);
+  if (short.length === 0) return;
+  const users = short.map(({ name }) => name);
+  log.warn({ users }, 'AUTH_USERS has passwords with fewer than 8 characters: choose longer ones');
+}
+
+// The tools of a server: built-in tools, tools of the operator, and tools of MCP servers.
+
+type ToolParts = {
+  readonly clients: ClientToolBroker;
+  readonly sandbox: Sandbox | null;
+  readonly catalog: AgentCatalog;
+  /** those configured at startup */
+  readonly mcpServers: Config['mcpServers'];
+  readonly settings: SettingsStore;
+  readonly log: Log;
+};
+
+type OpenTools = {
+  readonly tools: ReadonlyMap<string, Tool>;
+  readonly folders: Folders;
+  readonly mcp: McpTools;
+};
+
+async function openTools(
+  config: Config,
+  { clients, sandbox, catalog, mcpServers, settings, log }: ToolParts,
+  resources: AsyncDisposableStack,
+): Promise<OpenTools> {
+  const imports = await ownImports(config);
+  const guard = openGuard({
+    hide: [config.data, ...(config.configFile === null ? [] : [config.configFile])],
+    readOnly: [INSTALLATION, ...imports.readOnly],
+    writable: [WORKSPACE, ...imports.writable],
+    trust: { root: config.cwd, folders: config.trustedFolders },
+  });
+  resources.defer(() => guard.close());
+  const agents = () => catalog.listed.agents.map((agent) => agent.id);
+  const web = { key: config.serperKey, baseUrl: config.serperBaseUrl };
+  const limits = {
+    memory: config.commandMemory,
+    processes: config.commandProcesses,
+    disk: config.commandDisk,
+  };
+  const builtIn = builtInTools({ clients, sandbox, limits, agents, guard, web });
+  const own = await ownTools(config, builtIn, log);
+  const mcp = await openMcp(mcpServers, { log, settings });
+  resources.defer(() => mcp.close());
+  const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
+  return { tools: toolsByName([...builtIn, ...own], mcp), folders, mcp };
+}
+
+/** Loaded only if there are any. */
+async function ownTools({ tools: modules }: Config, builtIn: readonly Tool[], log: Log): Promise<Tool[]> {
+  if (modules.length === 0) return [];
+  const { loadOwnTools } = await import('../tools/own/load.ts');
+  const own = await loadOwnTools(
+    modules,
+    builtIn.map(({ name }) => name),
+  );
+  log.info({ tools: own.map(({ name }) => name) }, 'own tools loaded');
+  return own;
+}
+
+/** What agents must not change: the modules of the operator, and what they import. */
+async function ownImports({ tools: modules, cwd }: Config): Promise<Imports> {
+  if (modules.length === 0) return { readOnly: [], writable: [] };
+  const { findImports } = await import('../tools/own/imports.ts');
+  return findImports(modules, cwd);
+}
+
+/** Updates the map when an MCP server adds or removes tools. */
+function toolsByName(fixed: readonly Tool[], mcp: McpTools): ReadonlyMap<string, Tool> {
+  const tools = new Map<string, Tool>();
+  const renew = () => {
+    tools.clear();
+    for (const tool of [...fixed, ...mcp.tools()]) tools.set(tool.name, tool);
+  };
+  renew();
+  mcp.onChange(renew);
+  return tools;
 }

@@ -1,4 +1,7 @@
 /** A database shared by several nodes, and the bus between them. Loaded only if configured. */
+
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { version } from '../../package.json' with { type: 'json' };
 import { openMemoryNetwork } from '../buses/memory/transport.ts';
 import type { Config } from '../config/config.ts';
@@ -7,7 +10,6 @@ import type { WakeUps } from '../core/ports/wake-up.ts';
 import { openPostgresStore, type PostgresStore } from '../stores/postgres/open.ts';
 import { openWakeUps } from '../stores/postgres/wake-up.ts';
 import { leasedWrite } from './leased-writes.ts';
-import { checkSharedFolder } from './shared-folder.ts';
 import type { Storage, StorageParts } from './storage.ts';
 
 /** Interval for taking over sessions without a driver, in milliseconds. */
@@ -109,4 +111,37 @@ function forgetDeadNodes(store: PostgresStore, transport: Transport, { log }: St
   }, NODES_MS);
   timer.unref();
   return () => clearInterval(timer);
+}
+
+// Checks that all nodes use the same working directory.
+
+const MARKER_FILE = '.parlance-cluster';
+
+/** If several nodes start together, the first may not have created the file yet. */
+const PATIENCE_MS = 5_000;
+const LOOK_AGAIN_MS = 50;
+
+/**
+ * A marker file names the cluster; the first node creates it. Throws if it is missing or names another
+ * cluster, because this node would then work on different files.
+ */
+async function checkSharedFolder(folder: string, cluster: string, isFirst: boolean): Promise<void> {
+  const path = join(folder, MARKER_FILE);
+  const read = () => readFile(path, 'utf8').catch(() => null);
+  let found = await read();
+  if (found === null && isFirst) {
+    await mkdir(folder, { recursive: true });
+    await writeFile(path, `${cluster}\n`);
+    return;
+  }
+  const deadline = performance.now() + PATIENCE_MS;
+  while (found === null && performance.now() < deadline) {
+    await Bun.sleep(LOOK_AGAIN_MS);
+    found = await read();
+  }
+  if (found?.trim() === cluster) return;
+  const problem = found === null ? 'is not the one that the other nodes use' : 'belongs to another cluster';
+  throw new Error(
+    `the working directory ${folder} ${problem}: share one folder between all nodes (--cwd), or set PARLANCE_FOLDER=own`,
+  );
 }

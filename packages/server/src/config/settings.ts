@@ -1,15 +1,442 @@
 /** The table of settings: source of parsing, `--help` and the documentation. */
+
+import { z } from 'zod';
+import { DIALECT_NAMES } from '../dialects/index.ts';
+import { McpServers } from '../tools/mcp/servers.ts';
 import { LIMITS } from './limits.ts';
-import { AGENT } from './settings/agent.ts';
-import { AUTH } from './settings/auth.ts';
 import { CHANNELS } from './settings/channels.ts';
-import { CLUSTER } from './settings/cluster.ts';
-import { FILE_ONLY } from './settings/file-only.ts';
 import { MODEL } from './settings/model.ts';
-import { NETWORK } from './settings/network.ts';
-import { OPERATION } from './settings/operation.ts';
 import type { Setting } from './settings/setting.ts';
-import { text } from './values.ts';
+import { vendorAddress, vendorKey } from './settings/vendor.ts';
+import {
+  doors,
+  flag,
+  fraction,
+  host,
+  httpUrl,
+  oneOf,
+  origins,
+  secret,
+  serverUrl,
+  text,
+  textList,
+  users,
+  wholeNumber,
+} from './values.ts';
+
+// Settings that are only available in the config file.
+
+// Settings that are lists of objects, available only in the config file.
+
+const Name = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must have 1 to 64 letters, digits, - and _');
+const Approval = z.enum(['suggest', 'auto-edit', 'full-auto']);
+
+/** `pattern` may contain `*` for any text; the strictest matching rule wins. */
+const rules = () =>
+  z.array(
+    z.strictObject({
+      tool: z.string().min(1),
+      pattern: z.string().default('*'),
+      decision: z.enum(['allow', 'ask', 'deny']),
+    }),
+    'must be a list of {tool, pattern, decision}',
+  );
+
+const agents = () =>
+  z.array(
+    z.strictObject({
+      id: Name,
+      name: z.string().min(1),
+      description: z.string().default(''),
+      instructions: z.string(),
+      model: z.string().min(1).optional(),
+      approval: Approval.optional(),
+      parallelCalls: z.int().min(1).max(100).optional(),
+      tools: z.array(z.string()).optional(),
+      starters: z.array(z.string().min(1).max(200)).max(6).optional(),
+    }),
+    'must be a list of agents',
+  );
+
+const domains = () =>
+  z.array(
+    z.strictObject({
+      id: Name,
+      name: z.string().min(1),
+      description: z.string().default(''),
+      defaultAgent: Name,
+      agents: z.array(Name).min(1),
+    }),
+    'must be a list of domains',
+  );
+
+/** A setting available only in the config file. */
+const fileOnly = <Schema extends z.ZodType>(schema: () => Schema, fallback: object, description: string) => ({
+  env: [],
+  flag: null,
+  argument: '',
+  fallback,
+  fallbackText: 'none',
+  schema,
+  secret: false,
+  description,
+});
+
+const FILE_ONLY = {
+  rules: fileOnly(
+    rules,
+    [],
+    'rules for calls: [{tool, pattern, decision: allow | ask | deny}], the strictest match wins',
+  ),
+  agents: fileOnly(agents, [], 'additional agents, or replacements of built-in ones'),
+  domains: fileOnly(domains, [], 'additional domains, or replacements of built-in ones'),
+  mcpServers: {
+    ...fileOnly(() => McpServers, {}, 'Model Context Protocol servers whose tools are offered'),
+    secret: true,
+  },
+} as const satisfies Record<string, Setting>;
+
+// Logs, metrics, traces and shutdown.
+
+const OPERATION = {
+  logLevel: {
+    env: ['LOG_LEVEL'],
+    flag: '--log-level',
+    argument: 'LEVEL',
+    fallback: 'info',
+    schema: () => oneOf(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+    description: 'fatal, error, warn, info, debug, trace or silent',
+  },
+  metricsToken: {
+    env: ['PARLANCE_METRICS_TOKEN'],
+    flag: null,
+    argument: '',
+    fallback: undefined,
+    schema: secret,
+    secret: true,
+    description: 'a token that opens /metrics and nothing else, at least 32 bytes',
+  },
+  otlpEndpoint: {
+    env: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
+    flag: '--otlp-endpoint',
+    argument: 'URL',
+    fallback: undefined,
+    schema: httpUrl,
+    description: 'an OpenTelemetry collector for spans of turns, over HTTP',
+  },
+  serviceName: {
+    env: ['OTEL_SERVICE_NAME'],
+    flag: null,
+    argument: '',
+    fallback: 'parlance',
+    schema: text,
+    description: 'the name of this server in spans',
+  },
+  offlineDelay: {
+    env: ['PARLANCE_OFFLINE_DELAY'],
+    flag: '--offline-delay',
+    argument: 'MS',
+    fallback: 15,
+    schema: () => wholeNumber(0, 60_000),
+    description: 'pause between two deltas of the offline model',
+  },
+  maxSteps: {
+    env: ['MAX_ITERATIONS'],
+    flag: '--max-steps',
+    argument: 'COUNT',
+    fallback: 50,
+    schema: () => wholeNumber(1, 10_000),
+    description:
+      'maximum number of model calls in one turn, which then pauses: the next message continues it',
+  },
+  parallelCalls: {
+    env: ['PARLANCE_PARALLEL_CALLS'],
+    flag: '--parallel-calls',
+    argument: 'COUNT',
+    fallback: 8,
+    schema: () => wholeNumber(1, 100),
+    description: 'how many tool calls of one answer run at the same time; an agent may have its own number',
+  },
+  titles: {
+    env: ['PARLANCE_TITLES'],
+    flag: '--titles',
+    argument: 'model|input',
+    fallback: 'model',
+    schema: () => oneOf(['model', 'input']),
+    description:
+      'who writes titles of sessions of the console: the model after the first turn (never the offline model), or the beginning of the first message',
+  },
+  grace: {
+    env: ['PARLANCE_GRACE'],
+    flag: '--grace',
+    argument: 'MS',
+    fallback: 5000,
+    schema: () => wholeNumber(0, 600_000),
+    description: 'how long running turns may continue after the server receives a stop signal',
+  },
+} as const satisfies Record<string, Setting>;
+
+// The default agent and its tools.
+
+const AGENT = {
+  serperKey: vendorKey(['SERPER_API_KEY'], 'web search (Serper)'),
+  serperBaseUrl: vendorAddress(['SERPER_BASE_URL'], 'web search'),
+  instructions: {
+    env: ['INSTRUCTIONS'],
+    flag: '--instructions',
+    argument: 'TEXT',
+    fallback: undefined,
+    fallbackText: 'built in',
+    schema: text,
+    description: 'system instructions for the agent',
+  },
+  cwd: {
+    env: ['WORKING_DIRECTORY'],
+    flag: '--cwd',
+    argument: 'FOLDER',
+    fallback: undefined,
+    fallbackText:
+      "the current folder; ./workspace, which is created, if that is Parlance's own checkout or installation",
+    schema: text,
+    description: 'working directory of tools',
+  },
+  tools: {
+    env: ['PARLANCE_TOOLS'],
+    flag: '--tools',
+    argument: 'FILE',
+    fallback: [],
+    schema: textList,
+    repeatable: true,
+    description: 'a module with own tools, in TypeScript or JavaScript; it runs inside of the server',
+  },
+  trustedFolders: {
+    env: ['PARLANCE_TRUSTED_FOLDERS'],
+    flag: '--trust',
+    argument: 'FOLDER',
+    fallback: [],
+    schema: textList,
+    repeatable: true,
+    description:
+      'a folder whose files the agent may follow, with all that is in it; without this, a repository inside the working directory is untrusted content',
+  },
+  approval: {
+    env: ['TOOL_USE_APPROVAL_MODE'],
+    flag: '--approval',
+    argument: 'MODE',
+    fallback: 'suggest',
+    schema: () => oneOf(['suggest', 'auto-edit', 'full-auto']),
+    description: 'what runs without approval: suggest, auto-edit or full-auto',
+  },
+  fullAutoAsRoot: {
+    env: ['PARLANCE_FULL_AUTO_AS_ROOT'],
+    flag: '--full-auto-as-root',
+    argument: 'on|off',
+    fallback: false,
+    fallbackText: 'off',
+    schema: flag,
+    description: 'whether full-auto is available if the server runs as root',
+  },
+  contextStrategy: {
+    env: ['CONTEXT_STRATEGY'],
+    flag: '--context-strategy',
+    argument: 'NAME',
+    fallback: 'threshold',
+    schema: () => oneOf(['threshold', 'none']),
+    description: 'when a long context is compacted automatically: threshold or none',
+  },
+  contextThreshold: {
+    env: ['CONTEXT_COMPACTION_THRESHOLD'],
+    flag: '--context-threshold',
+    argument: 'FRACTION',
+    fallback: 0.8,
+    schema: fraction,
+    description: 'fraction of the context window above which it is compacted',
+  },
+} as const satisfies Record<string, Setting>;
+
+// Users, tokens and origins.
+
+const AUTH = {
+  auth: {
+    env: ['PARLANCE_AUTH'],
+    flag: '--auth',
+    argument: 'open|required',
+    fallback: undefined,
+    fallbackText: 'open on a loopback host',
+    schema: () => oneOf(['open', 'required']),
+    description:
+      'whether callers have to sign in or send an API key; in open mode they need not, and are the user local',
+  },
+  authSecret: {
+    env: ['AUTH_SECRET'],
+    flag: null,
+    argument: '',
+    fallback: undefined,
+    fallbackText: 'created on first start and stored in the data folder',
+    schema: secret,
+    secret: true,
+    description: 'the key that signs tokens, at least 32 bytes',
+  },
+  authUsers: {
+    env: ['AUTH_USERS'],
+    flag: null,
+    argument: '',
+    fallback: [],
+    fallbackText: 'admin is created if there is no user, and its password printed once',
+    schema: users,
+    secret: true,
+    description: 'name:password:role;… users created or changed at start; roles: admin, developer, user',
+  },
+  loginAttempts: {
+    env: ['PARLANCE_LOGIN_ATTEMPTS'],
+    flag: '--login-attempts',
+    argument: 'COUNT',
+    fallback: 10,
+    schema: () => wholeNumber(1, 1_000_000),
+    description:
+      'failed logins in 15 minutes per name and address; ten times as many per address and per name overall',
+  },
+  trustedProxies: {
+    env: ['PARLANCE_TRUSTED_PROXIES'],
+    flag: '--trusted-proxies',
+    argument: 'COUNT',
+    fallback: 0,
+    schema: () => wholeNumber(0, 10),
+    description: 'number of your own reverse proxies in front of the server that write X-Forwarded-For',
+  },
+  allowedOrigins: {
+    env: ['ALLOWED_ORIGINS'],
+    flag: '--origin',
+    argument: 'ORIGIN',
+    fallback: [],
+    fallbackText: 'same origin, and loopback origins on a loopback host',
+    schema: origins,
+    repeatable: true,
+    description:
+      'an additional browser origin, exact; a chrome-extension:// origin must be named here or paired',
+  },
+  allowedToolOrigins: {
+    env: ['ALLOWED_TOOL_ORIGINS'],
+    flag: '--tool-origin',
+    argument: 'ORIGIN',
+    fallback: [],
+    schema: textList,
+    repeatable: true,
+    description: 'an origin that browser tools may work on',
+  },
+} as const satisfies Record<string, Setting>;
+
+// Several nodes: the database they share and the bus between them.
+
+const CLUSTER = {
+  database: {
+    env: ['DATABASE_URL'],
+    flag: '--database',
+    argument: 'URL',
+    fallback: undefined,
+    fallbackText: 'the embedded store',
+    schema: () => serverUrl(['postgres', 'postgresql']),
+    secret: true,
+    description: 'a postgres:// URL: sessions and users are kept there instead of in the data folder',
+  },
+  databaseDirect: {
+    env: ['DATABASE_DIRECT_URL'],
+    flag: null,
+    argument: '',
+    fallback: undefined,
+    fallbackText: 'DATABASE_URL',
+    schema: () => serverUrl(['postgres', 'postgresql']),
+    secret: true,
+    description:
+      'the same database without a pooler in between, for heartbeats, migrations and notifications',
+  },
+  databasePool: {
+    env: ['PARLANCE_DATABASE_POOL'],
+    flag: null,
+    argument: '',
+    fallback: 8,
+    schema: () => wholeNumber(1, 100),
+    description: 'connections of this node to the database, besides two for heartbeats and notifications',
+  },
+  redis: {
+    env: ['REDIS_URL'],
+    flag: '--redis',
+    argument: 'URL',
+    fallback: undefined,
+    fallbackText: 'none',
+    schema: () => serverUrl(['redis', 'rediss']),
+    secret: true,
+    description:
+      'a redis:// or rediss:// URL of Valkey or Redis: carries text between nodes as it is written; needs --database',
+  },
+  lease: {
+    env: ['PARLANCE_LEASE'],
+    flag: null,
+    argument: '',
+    fallback: 1_500,
+    schema: () => wholeNumber(1_000, 60_000),
+    description:
+      'several nodes: after this many milliseconds without a heartbeat others take over the turns of a node',
+  },
+  home: {
+    env: ['PARLANCE_HOME'],
+    flag: null,
+    argument: '',
+    fallback: undefined,
+    fallbackText: 'none',
+    schema: text,
+    description:
+      'several nodes: a label; sessions that began on a node with this label run only on such nodes',
+  },
+  folder: {
+    env: ['PARLANCE_FOLDER'],
+    flag: null,
+    argument: '',
+    fallback: 'shared',
+    schema: () => oneOf(['shared', 'own']),
+    description:
+      'several nodes: `shared` refuses to start if the working directory is not that of the others, `own` does not look',
+  },
+} as const satisfies Record<string, Setting>;
+
+// Listeners and storage.
+
+const NETWORK = {
+  host: {
+    env: ['HOST'],
+    flag: '--host',
+    argument: 'HOST',
+    fallback: '127.0.0.1',
+    schema: host,
+    description: 'the address to listen on; an address that is not loopback needs --auth required',
+  },
+  port: {
+    env: ['PORT'],
+    flag: '--port',
+    argument: 'PORT',
+    fallback: 3000,
+    schema: () => wholeNumber(0, 65_535),
+    description: 'port of the default listener; 0 for any free port',
+  },
+  doors: {
+    env: ['PARLANCE_LISTEN', 'PARLANCE_DOORS'],
+    flag: '--listen',
+    formerFlag: '--door',
+    argument: 'NAME=PORT',
+    fallback: [],
+    schema: doors,
+    repeatable: true,
+    description: `an extra listener for one dialect: ${DIALECT_NAMES.join(', ')}`,
+  },
+  data: {
+    env: ['PARLANCE_DATA'],
+    flag: '--data',
+    argument: 'FOLDER',
+    fallback: './.parlance',
+    schema: text,
+    description: 'folder of the embedded store',
+  },
+} as const satisfies Record<string, Setting>;
 
 export type { Setting } from './settings/setting.ts';
 

@@ -12,8 +12,6 @@ import { httpRoutes, socketRoutes } from '../dialects/shared/listen.ts';
 import type { ServedDialect } from '../dialects/shared/routes.ts';
 import { type Described, descriptionsOf } from './descriptions.ts';
 
-import { requestPath } from './request-path.ts';
-
 /** Leaves out dialects whose sockets are disabled. */
 export async function dialectList(served: readonly ServedDialect[]): Promise<DialectList> {
   const descriptions = await descriptionsOf(served.map(({ dialect }) => dialect));
@@ -163,4 +161,13 @@ function requestSnippets(endpoint: Endpoint, { needsToken }: Described): Request
       needsToken: needsToken === true || endpoint.security === 'token',
       stream: example.stream ?? false,
     }));
+}
+
+/** Path and query of a request. */
+function requestPath(
+  { path }: Pick<Endpoint, 'path'>,
+  { params = {}, query }: Pick<RequestExample, 'params' | 'query'>,
+): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? 'none'));
+  return query ? `${filled}?${new URLSearchParams(query)}` : filled;
 }

@@ -2,15 +2,15 @@
 import type { PageDialog, Snapshot } from '../../messages.ts';
 import { openDialogs } from '../actions/dialogs.ts';
 import { isShape, looks } from '../dom/appearance.ts';
-import { childrenOf, frameDocument, shadowOf } from '../dom/flat-tree.ts';
+import { ancestorsOf, childrenOf, contains, frameDocument, shadowOf } from '../dom/flat-tree.ts';
 import { isElement, isInput, isSelect, isText, isTickedInput } from '../dom/kinds.ts';
-import { type Reachable, reachableIn } from '../dom/overlay.ts';
+
 import { withoutCardNumbers } from '../dom/secrets.ts';
 import { isSkipped, oneLine } from '../dom/text.ts';
-import { clickTarget, type Point } from '../dom/visibility.ts';
+import { clickTarget, elementAt, isRendered, openAim, type Point } from '../dom/visibility.ts';
 import { isIndicator } from '../indicator.ts';
 import { collectRemoved, numberOf } from '../numbers.ts';
-import { choose, MAX_BYTES } from './budget.ts';
+
 import { collectHints, type Hints } from './hints.ts';
 import { type Interaction, interactionOf, isUsedDrawing } from './interactive.ts';
 import { escaped, markupOf, optionsMarkup, unescaped, withLabel } from './markup.ts';
@@ -421,3 +421,118 @@ function isCard(element: Element): boolean {
 
 const isSame = (sibling: Element | null, element: Element): boolean =>
   sibling?.localName === element.localName && sibling.className === element.className;
+
+// Modal dialogs and overlays: while one is open, only its own elements can be used.
+
+/** Whether an element can be used; everything can, if nothing covers the page. */
+type Reachable = (element: Element) => boolean;
+
+function reachableIn(document: Document): Reachable {
+  const modal = [...document.querySelectorAll(':modal')].at(-1) ?? ariaModal(document);
+  if (modal) return (element) => contains(modal, element);
+  const layers = coveringLayers(document);
+  if (layers.length === 0) return () => true;
+  return (element) => layers.some((layer) => contains(layer, element)) || openAim(element) !== null;
+}
+
+function ariaModal(document: Document): Element | undefined {
+  return [...document.querySelectorAll('[aria-modal="true"]')]
+    .filter((each) => isRendered(each) && each.getBoundingClientRect().height > 10)
+    .at(-1);
+}
+
+const SPOTS = [
+  [0.02, 0.02],
+  [0.98, 0.02],
+  [0.5, 0.5],
+  [0.02, 0.98],
+  [0.98, 0.98],
+  [0.25, 0.5],
+  [0.75, 0.5],
+] as const;
+
+/**
+ * The outermost fixed layers that are hit when nothing but fixed layers can be hit and one of them fills the viewport; none if
+ * some of the page itself can be reached.
+ */
+function coveringLayers(document: Document): Element[] {
+  const { innerWidth: width, innerHeight: height } = document.defaultView ?? window;
+  const layers = new Set<Element>();
+  for (const [fx, fy] of SPOTS) {
+    const hit = elementAt({ x: width * fx, y: height * fy }, document);
+    const layer = hit && fixedLayer(hit);
+    if (!layer) return [];
+    layers.add(layer);
+  }
+  const list = [...layers];
+  const fills = list.some((layer) => {
+    const box = layer.getBoundingClientRect();
+    return box.width >= width * 0.95 && box.height >= height * 0.95;
+  });
+  return fills ? list : [];
+}
+
+function fixedLayer(element: Element): Element | null {
+  let layer: Element | null = isFixed(element) ? element : null;
+  for (const ancestor of ancestorsOf(element)) if (isFixed(ancestor)) layer = ancestor;
+  return layer;
+}
+
+const isFixed = (element: Element): boolean => getComputedStyle(element).position === 'fixed';
+
+// Chooses what is sent of a large page: what is in view first, then what is near, then the rest in page order.
+
+/** Bytes of JSON of the whole markup; a request stays below 40 KB with it. */
+const MAX_BYTES = 34_000;
+/**
+ * Of a page that does not fit, what is in view comes first, then what is near. Servers show a model the beginning of what they
+ * get, so that little of what is above the view is sent: its beginning, and what is just above.
+ */
+const SHARES: readonly (readonly [rank: Rank, bytes: number])[] = [
+  [0, MAX_BYTES],
+  [1, MAX_BYTES],
+  [-1, 2_500],
+  [-2, 1_500],
+  [2, 10_000],
+];
+const PER_ELEMENT = 22;
+
+type Choice = { readonly chosen: ReadonlySet<Leaf>; readonly left: number };
+
+function choose(leaves: readonly Leaf[], max = MAX_BYTES): Choice {
+  const prices = leaves.map(priceOf);
+  const total = prices.reduce((sum, price) => sum + price, 0);
+  if (total <= max) return { chosen: new Set(leaves), left: 0 };
+  const chosen = new Set<Leaf>();
+  let spent = 0;
+  for (const [rank, bytes] of SHARES) {
+    const limit = Math.min(max, spent + bytes);
+    // The nearest first.
+    const indices = rank === -1 ? [...leaves.keys()].reverse() : leaves.keys();
+    for (const index of indices) {
+      const leaf = leaves[index];
+      if (leaf?.rank !== rank) continue;
+      const price = prices[index] ?? 0;
+      if (spent + price > limit) break;
+      spent += price;
+      chosen.add(leaf);
+    }
+  }
+  return { chosen, left: leaves.length - chosen.size };
+}
+
+function priceOf({ html, markup, before }: Leaf): number {
+  const own = markup ? encodedLength(markup.head) + encodedLength(markup.tail) + markup.close.length + 5 : 0;
+  return own + encodedLength(html) + before.length + PER_ELEMENT;
+}
+
+/** Bytes in JSON: quotes and backslashes are escaped, other characters than ASCII take two to four bytes. */
+function encodedLength(text: string): number {
+  let length = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 34 || code === 92 || code < 32) length++;
+    else if (code > 127) length += code < 0x800 ? 1 : 2;
+  }
+  return length;
+}

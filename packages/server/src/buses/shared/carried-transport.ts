@@ -10,7 +10,7 @@ import {
 } from '../../core/ports/transport.ts';
 import type { Carrier, OpenCarrier } from './carrier.ts';
 import { Channels } from './channels.ts';
-import { Listeners } from './listeners.ts';
+
 import { type Answer, type Receive, Receiver } from './receiver.ts';
 import { NodeRegistry } from './registry.ts';
 import { RegistrySets } from './registry-sets.ts';
@@ -193,5 +193,27 @@ export class CarriedTransport implements Transport {
   #lost(from: NodeId): void {
     void this.registry.reread();
     this.#losses.call(from);
+  }
+}
+
+/** Listeners that are called in order. One that throws is logged. */
+class Listeners<Args extends unknown[]> {
+  readonly #listeners = new Set<(...args: Args) => void>();
+
+  constructor(private readonly log: Log) {}
+
+  add(listener: (...args: Args) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  call(...args: Args): void {
+    for (const listener of [...this.#listeners]) {
+      try {
+        listener(...args);
+      } catch (thrown) {
+        this.log.error({ err: thrown }, 'bus listener failed');
+      }
+    }
   }
 }

@@ -1,10 +1,10 @@
 /** The registry of a transport: the entries of this node, and mirrors of other nodes' entries. */
 import type { NodeId } from '../../core/ports/lease.ts';
-import type { FollowedEntries, OwnEntry, Registry } from '../../core/ports/transport.ts';
-import { type Announcement, readAnnouncement } from './entry-member.ts';
-import { FollowedKeys } from './followed-keys.ts';
+import type { Entry, FollowedEntries, OwnEntry, Registry } from '../../core/ports/transport.ts';
+import { type Announcement, BARE, encodeMember, readAnnouncement } from './entry-member.ts';
+
 import { Mirror } from './mirror.ts';
-import { OwnEntries } from './own-entries.ts';
+
 import type { RegistrySets } from './registry-sets.ts';
 import type { Timings } from './timings.ts';
 
@@ -129,5 +129,190 @@ async function readAll(mirrors: readonly Mirror[], complete: boolean): Promise<v
   for (let start = 0; start < mirrors.length; start += READ_AT_ONCE) {
     const slice = mirrors.slice(start, start + READ_AT_ONCE);
     await Promise.all(slice.map((mirror) => mirror.read(complete)));
+  }
+}
+
+// A follower's view of the entries of other nodes under some keys.
+
+class FollowedKeys implements FollowedEntries {
+  nodes: readonly NodeId[] = [];
+  entries: readonly Entry[] = [];
+  readonly #listeners = new Set<() => void>();
+  readonly #update = (): void => this.#refresh();
+
+  constructor(
+    private readonly mirrors: readonly Mirror[],
+    readonly ready: Promise<void>,
+    private readonly onClose: () => void,
+  ) {
+    for (const mirror of mirrors) mirror.followers.add(this.#update);
+    this.#refresh();
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  close(): void {
+    for (const mirror of this.mirrors) mirror.followers.delete(this.#update);
+    this.#listeners.clear();
+    this.onClose();
+  }
+
+  #refresh(): void {
+    const entries = this.mirrors.flatMap((mirror) => [...mirror.entries.values()]);
+    if (sameEntries(entries, this.entries)) return;
+    this.entries = entries;
+    const nodes = [...new Set(entries.map(({ node }) => node))].sort();
+    if (nodes.join('\n') !== this.nodes.join('\n')) this.nodes = nodes;
+    for (const listener of [...this.#listeners]) listener();
+  }
+}
+
+const sameEntries = (one: readonly Entry[], other: readonly Entry[]): boolean =>
+  one.length === other.length && one.every((entry, index) => isSame(entry, other[index]));
+
+const isSame = (one: Entry, other: Entry | undefined): boolean =>
+  other !== undefined &&
+  one.key === other.key &&
+  one.node === other.node &&
+  one.id === other.id &&
+  JSON.stringify(one.value) === JSON.stringify(other.value);
+
+// The entries of this node: registered while it is connected, and renewed until removed.
+
+type OwnEntriesOptions = {
+  readonly sets: RegistrySets;
+  readonly announce: (announcement: Announcement) => void;
+  readonly timings: Timings;
+};
+
+type Own = {
+  readonly key: string;
+  entry: OwnEntry;
+  member: string;
+  /** number of times it was added */
+  count: number;
+  renewedAt: number;
+};
+
+class OwnEntries {
+  /** by key and id; the most recently renewed last */
+  readonly #entries = new Map<string, Own>();
+  readonly #removed: RemovedMembers;
+  readonly #sets: RegistrySets;
+  readonly #announce: (announcement: Announcement) => void;
+
+  constructor(
+    private readonly node: NodeId,
+    { sets, announce, timings }: OwnEntriesOptions,
+  ) {
+    this.#sets = sets;
+    this.#announce = announce;
+    this.#removed = new RemovedMembers(sets, timings.expiryMs);
+  }
+
+  add(key: string, entry: OwnEntry = BARE): () => void {
+    const name = JSON.stringify([key, entry.id]);
+    const member = encodeMember(this.node, entry);
+    const own = this.#entries.get(name) ?? { key, entry, member, count: 0, renewedAt: 0 };
+    own.count++;
+    this.#entries.set(name, own);
+    if (own.member !== member) {
+      this.#removed.remove(key, own.member);
+      Object.assign(own, { entry, member });
+      this.#register(name, own);
+    } else if (own.count === 1) this.#register(name, own);
+    let removed = false;
+    return () => {
+      if (removed) return;
+      removed = true;
+      this.#remove(name, own);
+    };
+  }
+
+  /** Registers all entries again, since the carrier may have lost them. */
+  async registerAll(): Promise<void> {
+    this.#removed.removeAgain();
+    for (const [name, own] of [...this.#entries]) this.#register(name, own);
+    await this.#sets.settled();
+  }
+
+  /** Renews entries registered before the given time. */
+  renew(before: number): void {
+    for (const [name, own] of this.#entries) {
+      if (own.renewedAt >= before) return;
+      this.#renew(name, own);
+    }
+  }
+
+  async removeAll(): Promise<void> {
+    for (const { key, member } of this.#entries.values()) void this.#sets.remove(key, member);
+    this.#entries.clear();
+    await this.#sets.settled();
+  }
+
+  #register(name: string, own: Own): void {
+    if (!this.#sets.connected) return;
+    this.#renew(name, own);
+    const { key, entry } = own;
+    this.#announce({ add: { key, id: entry.id, value: entry.value } });
+  }
+
+  #renew(name: string, own: Own): void {
+    own.renewedAt = this.#sets.now();
+    this.#entries.delete(name);
+    this.#entries.set(name, own);
+    this.#sets.renew(own.key, own.member);
+  }
+
+  #remove(name: string, own: Own): void {
+    if (--own.count > 0 || this.#entries.get(name) !== own) return;
+    this.#entries.delete(name);
+    this.#removed.remove(own.key, own.member);
+    if (this.#sets.connected) this.#announce({ remove: { key: own.key, id: own.entry.id } });
+  }
+}
+
+// Removed members that may still be in their sets, because the carrier was disconnected or has not responded
+// yet. Otherwise they would stay visible to other nodes until they expire.
+
+type Removed = { readonly key: string; readonly member: string; readonly at: number };
+
+class RemovedMembers {
+  /** oldest first */
+  readonly #removed = new Map<string, Removed>();
+
+  constructor(
+    private readonly sets: RegistrySets,
+    private readonly expiryMs: number,
+  ) {}
+
+  remove(key: string, member: string): void {
+    this.#forgetExpired();
+    const removed = { key, member, at: this.sets.now() };
+    this.#removed.set(JSON.stringify([key, member]), removed);
+    void this.#try(removed);
+  }
+
+  /** Call after a connect, before entries are registered again. */
+  removeAgain(): void {
+    this.#forgetExpired();
+    for (const removed of this.#removed.values()) void this.#try(removed);
+  }
+
+  async #try(removed: Removed): Promise<void> {
+    const name = JSON.stringify([removed.key, removed.member]);
+    if ((await this.sets.remove(removed.key, removed.member)) && this.#removed.get(name) === removed)
+      this.#removed.delete(name);
+  }
+
+  #forgetExpired(): void {
+    const expired = this.sets.now() - this.expiryMs;
+    for (const [name, { at }] of this.#removed) {
+      if (at > expired) return;
+      this.#removed.delete(name);
+    }
   }
 }

@@ -1,8 +1,8 @@
 /** Valkey or Redis as a carrier: pub/sub for channels, and sorted sets whose scores are expiry times. */
+
+import { RedisClient } from 'bun';
 import type { Carrier, CarrierEvents } from '../shared/carrier.ts';
-import { Connection } from './connection.ts';
 import { deadline } from './deadline.ts';
-import { Probe } from './probe.ts';
 
 export type ValkeyServer = {
   readonly url: string;
@@ -172,3 +172,155 @@ async function askTime(connection: Connection | undefined, channel: string, text
 }
 
 const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown));
+
+// Two connections to a Valkey or Redis server: a listener, since a subscribed connection accepts no other
+// commands, and a speaker. They are opened and closed together. The client's own reconnect is disabled, since
+// it does not resubscribe.
+
+type ConnectionOptions = {
+  readonly url: string;
+  /** PEM of the certificate authority of the server, if it is not a public one */
+  readonly authority?: string;
+  readonly channels: readonly string[];
+  readonly received: (channel: string, text: string) => void;
+  /** Called once, when the server closes either connection. */
+  readonly closed: (reason: string) => void;
+};
+
+/** Time limit for connecting both. */
+const CONNECT_MS = 2_000;
+
+class Connection {
+  #over = false;
+
+  private constructor(
+    readonly speaker: RedisClient,
+    private readonly listener: RedisClient,
+  ) {}
+
+  static async open(options: ConnectionOptions): Promise<Connection> {
+    const [speaker, listener] = [clientOf(options), clientOf(options)];
+    const connection = new Connection(speaker, listener);
+    try {
+      await deadline(connection.#connect(options), CONNECT_MS);
+      return connection;
+    } catch (thrown) {
+      connection.close();
+      throw thrown;
+    }
+  }
+
+  get open(): boolean {
+    return !this.#over;
+  }
+
+  /** Receives nothing more, and does not report its end. */
+  close(): void {
+    this.#over = true;
+    this.speaker.close();
+    this.listener.close();
+  }
+
+  async #connect({ channels, received, closed }: ConnectionOptions): Promise<void> {
+    const end = (error: Error): void => {
+      if (this.#over) return;
+      this.#over = true;
+      closed(error?.message ?? 'connection closed');
+    };
+    for (const client of [this.speaker, this.listener]) client.onclose = end;
+    await Promise.all([this.speaker.connect(), this.listener.connect()]);
+    const listen = (text: string, channel: string): void => {
+      if (!this.#over) received(channel, text);
+    };
+    await this.listener.subscribe([...channels], listen);
+  }
+}
+
+const clientOf = ({ url, authority }: ConnectionOptions): RedisClient =>
+  new RedisClient(url, {
+    autoReconnect: false,
+    enableOfflineQueue: false,
+    connectionTimeout: CONNECT_MS,
+    ...(authority === undefined ? {} : { tls: { ca: authority } }),
+  });
+
+/**
+ * Monitors a connection: twice a second, publishes a text that must come back to this node, which proves that
+ * both directions work. Also reads the server's clock, which determines expiry.
+ */
+type ProbeOptions = {
+  /** Publishes the text to the own channel, and resolves with the server's time in milliseconds. */
+  readonly ask: (text: string) => Promise<number>;
+  readonly failed: (reason: string) => void;
+};
+
+const PROBE_MS = 500;
+/** After a pause of this process, first read what the server has sent. */
+const GRACE_MS = 50;
+const TEXT = 'probe';
+
+class Probe {
+  /** offset of the server's clock to `performance.now()` */
+  clockOffset = 0;
+  /** parts of the last probe that have not come back yet */
+  #text = false;
+  #answer = false;
+  #over = false;
+  #timer: ReturnType<typeof setTimeout> | null = null;
+
+  constructor(private readonly options: ProbeOptions) {}
+
+  /** Resolves when the first probe has come back. */
+  async start(): Promise<void> {
+    await this.#send();
+    this.#after(PROBE_MS, () => this.#check());
+  }
+
+  stop(): void {
+    this.#over = true;
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  /** True if the text is a probe. Any text proves that the connection works. */
+  take(text: string): boolean {
+    this.#text = false;
+    return text === TEXT;
+  }
+
+  #check(): void {
+    if (this.#complete) this.#next();
+    else
+      this.#after(GRACE_MS, () => {
+        if (this.#complete) this.#next();
+        else this.#fail(`no response within ${PROBE_MS} ms`);
+      });
+  }
+
+  get #complete(): boolean {
+    return !this.#text && !this.#answer;
+  }
+
+  #next(): void {
+    this.#send().catch((thrown) => this.#fail(thrown instanceof Error ? thrown.message : String(thrown)));
+    this.#after(PROBE_MS, () => this.#check());
+  }
+
+  async #send(): Promise<void> {
+    this.#text = true;
+    this.#answer = true;
+    this.clockOffset = (await this.options.ask(TEXT)) - performance.now();
+    this.#answer = false;
+  }
+
+  #after(ms: number, act: () => void): void {
+    if (this.#over) return;
+    this.#timer = setTimeout(act, ms);
+    this.#timer.unref();
+  }
+
+  #fail(reason: string): void {
+    if (this.#over) return;
+    this.stop();
+    this.options.failed(reason);
+  }
+}

@@ -1,13 +1,25 @@
 /** In: a message starts a task, or answers a waiting one. */
-import { Fault, type Principal } from '@parlance/protocol';
-import type { Caller, LinkedInput, SessionRef } from '../../core/api/index.ts';
-import { answerApproval, notPending } from './approvals.ts';
+import {
+  type ApprovalAnswer,
+  type ApprovalId,
+  Fault,
+  isObject,
+  type Json,
+  type JsonObject,
+  linkPart,
+  type Part,
+  type Principal,
+  textPart,
+} from '@parlance/protocol';
+import { answerInText, type Caller, type LinkedInput, type SessionRef } from '../../core/api/index.ts';
+
 import type { Context } from './context.ts';
 import { RpcFault } from './faults.ts';
 import { taskIdFor } from './ids.ts';
+import { ANSWER_ID, SENT_PARTS } from './messages.ts';
 import { hasEnded, type Message, type Task } from './objects.ts';
-import type { SendParams, SentMessage } from './schemas.ts';
-import { coreParts, storedParts, withoutLinks } from './sent-parts.ts';
+import { paramsOf } from './rpc.ts';
+import { ApprovalPart, type SendParams, type SentMessage, type SentPart } from './schemas.ts';
 import { TaskFeed } from './task-feed.ts';
 import type { IndexedTask } from './tasks.ts';
 
@@ -133,4 +145,104 @@ async function following(
     feed.close();
     throw thrown;
   }
+}
+
+// In: a message to a task that waits for an approval.
+
+type Answer = {
+  readonly approval: ApprovalId;
+  readonly answer: ApprovalAnswer;
+  readonly reason?: string;
+  readonly said?: string;
+};
+
+/** Throws −32004 if the approval is no longer pending. */
+async function answerApproval(
+  { engine }: Pick<Context, 'engine'>,
+  { id, ref }: Pick<IndexedTask, 'id' | 'ref'>,
+  { message, caller }: { readonly message: SentMessage; readonly caller: Caller },
+): Promise<void> {
+  const { approvals } = await engine.snapshot(ref);
+  const [first] = approvals.filter(({ turn }) => turn === id);
+  if (!first) throw notPending();
+  const answers = answersOf(message, first.approval);
+  const attributes = { [ANSWER_ID]: message.messageId };
+  for (const answer of answers) {
+    try {
+      await engine.send(ref, { type: 'approval.answer', ...answer, attributes }, caller);
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown;
+      if (thrown.code === 'no_approval') throw notPending();
+      if (thrown.code === 'not_found')
+        throw new RpcFault('INVALID_PARAMS', 'The task has no such pending approval.');
+      throw thrown;
+    }
+  }
+}
+
+const notPending = (): RpcFault =>
+  new RpcFault('UNSUPPORTED_OPERATION', 'The task is not waiting for input.');
+
+/** Data parts that name an approval, or plain text about the approval that is shown. */
+function answersOf({ parts }: SentMessage, shown: ApprovalId): Answer[] {
+  const data = parts.flatMap((part) => (part.data === undefined ? [] : [part.data]));
+  if (data.length > 0)
+    return data.map((value) => {
+      const { approval, ...answer } = paramsOf(ApprovalPart, isObject(value) ? value : {});
+      return { approval: approval as ApprovalId, ...answer };
+    });
+  const words = parts
+    .flatMap(({ text }) => text ?? [])
+    .join('\n')
+    .trim();
+  if (words === '') throw new RpcFault('INVALID_PARAMS', 'message.parts: an answer is a text or a data part');
+  return [{ approval: shown, ...wordsAnswer(words) }];
+}
+
+const ALWAYS = /^(?:yes[, ]+)?always(?:\.|!+)?$/i;
+const MAX_ANSWER_LENGTH = 100;
+const MAX_REASON_LENGTH = 10_000;
+
+/** Anything but consent is a denial, with the text as its reason. */
+function wordsAnswer(words: string): Omit<Answer, 'approval'> {
+  const said = words.length <= MAX_ANSWER_LENGTH ? { said: words } : {};
+  if (ALWAYS.test(words)) return { answer: 'always', ...said };
+  const spoken = answerInText(words);
+  if (spoken !== null) return { answer: spoken, ...said };
+  return { answer: 'deny', reason: words.slice(0, MAX_REASON_LENGTH).toWellFormed(), ...said };
+}
+
+// In: converts the parts of a message to the core.
+
+const coreParts = (parts: readonly SentPart[]): Part[] => parts.map(corePart);
+
+/** The model receives data as JSON, and a URL as a link or as text: the server does not fetch it. */
+function corePart(part: SentPart): Part {
+  const { text, data, url, raw, mediaType = 'application/octet-stream', filename } = part;
+  if (text !== undefined) return textPart(text);
+  if (data !== undefined) return textPart(JSON.stringify(data));
+  if (url !== undefined) return urlPart(url, part);
+  if (mediaType.startsWith('image/')) return { type: 'image', mime: mediaType, data: raw ?? '' };
+  return { type: 'file', name: filename ?? 'file', mime: mediaType, data: raw ?? '' };
+}
+
+function urlPart(url: string, { mediaType, filename }: SentPart): Part {
+  const kind = mediaType?.startsWith('image/') ? 'image' : 'file';
+  const about = { ...(mediaType && { mime: mediaType }), ...(filename && { name: filename }) };
+  return linkPart({ kind, url, ...about }) ?? textPart(filename ? `${filename}: ${url}` : url);
+}
+
+/** For a model that does not accept links: it receives the URL as text. */
+const withoutLinks = (parts: readonly Part[]): Part[] =>
+  parts.map((part) => (part.type === 'text' ? textPart(part.text) : part));
+
+/** Data to store with the input, so that the history shows its parts as they were sent. */
+function storedParts(parts: readonly SentPart[]): JsonObject | undefined {
+  const isText = ({ text, raw }: SentPart) => text !== undefined || raw !== undefined;
+  if (parts.every(isText)) return undefined;
+  const stored = parts.map(({ raw, ...part }): Json => {
+    const shown = raw === undefined ? part : { text: `[${part.filename ?? 'a file'}]` };
+    return JSON.parse(JSON.stringify(shown)) as Json;
+  });
+  return { [SENT_PARTS]: stored };
 }

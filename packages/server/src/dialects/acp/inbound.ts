@@ -1,16 +1,29 @@
 /** In: converts the messages of one socket to commands. */
-import { type ApprovalId, asFault, Fault } from '@parlance/protocol';
+
+import { createHash } from 'node:crypto';
+import {
+  type ApprovalId,
+  asFault,
+  type DurableEvent,
+  Fault,
+  type FaultCode,
+  type JsonObject,
+  type Part,
+  type SessionEvent,
+  type TurnId,
+  textPart,
+} from '@parlance/protocol';
 import type { z } from 'zod';
+import type { SessionRef } from '../../core/api/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { reported, socketIds } from '../shared/dialect.ts';
+import { retryText } from '../shared/retry.ts';
 import type { SubscriptionHub } from '../shared/subscription-hub.ts';
 import { Client } from './client.ts';
-import { faultFrame } from './faults.ts';
 import { CODES, failure, type Id, messageOf, result } from './json-rpc.ts';
 import type { State } from './projection.ts';
-import { partsOf } from './prompt-parts.ts';
-import { type Prompt, submit } from './prompts.ts';
 import {
+  type Block,
   CancelRequest,
   Initialize,
   ListSessions,
@@ -249,3 +262,138 @@ const initialized = (version: string): object => ({
   },
   authMethods: [],
 });
+
+// Faults as JSON-RPC errors.
+
+const FAULTS = {
+  invalid: CODES.invalidParams,
+  empty: CODES.invalidParams,
+  too_large: CODES.invalidParams,
+  tool_invalid: CODES.invalidParams,
+  unauthenticated: CODES.authentication,
+  not_found: CODES.notFound,
+  too_slow: CODES.internal,
+  forbidden: CODES.internal,
+  no_turn: CODES.internal,
+  no_approval: CODES.internal,
+  tool_failed: CODES.internal,
+  busy: CODES.internal,
+  nothing_to_compact: CODES.internal,
+  cancelled: CODES.internal,
+  too_many_steps: CODES.internal,
+  provider_unavailable: CODES.internal,
+  provider_limited: CODES.internal,
+  provider_rejected: CODES.internal,
+  context_too_long: CODES.internal,
+  answer_too_long: CODES.internal,
+  limited: CODES.internal,
+  overloaded: CODES.internal,
+  shutting_down: CODES.internal,
+  storage_unavailable: CODES.internal,
+  internal: CODES.internal,
+} satisfies Record<FaultCode, number>;
+
+const faultFrame = (id: Id, fault: Fault): JsonObject => failure(id, FAULTS[fault.code], retryText(fault));
+
+// In: converts the blocks of a prompt to the parts of an input.
+
+/** The model receives links and embedded resources with name and URI. */
+const partsOf = (blocks: readonly Block[]): Part[] => blocks.map(partOf);
+
+function partOf(block: Block): Part {
+  switch (block.type) {
+    case 'text':
+      return textPart(block.text);
+    case 'image':
+      return { type: 'image', mime: block.mimeType, data: block.data };
+    case 'resource_link':
+      return textPart(`[${block.name}](${block.uri})`);
+    case 'resource': {
+      const { resource } = block;
+      const name = nameOf(resource.uri);
+      if ('text' in resource) return textPart(`[${name}](${resource.uri}):\n${resource.text}`);
+      const mime = resource.mimeType ?? 'application/octet-stream';
+      return mime.startsWith('image/')
+        ? { type: 'image', mime, data: resource.blob }
+        : { type: 'file', name: resource.uri, mime, data: resource.blob };
+    }
+  }
+}
+
+/** The last segment of the URI. */
+const nameOf = (uri: string): string =>
+  uri
+    .replace(/[?#].*$/s, '')
+    .split('/')
+    .findLast(Boolean) ?? uri;
+
+// In: prompts, from their input to the end of the turn.
+
+type StopReason = 'end_turn' | 'cancelled' | 'max_tokens' | 'max_turn_requests' | 'refusal';
+
+type PromptRequest = {
+  readonly ref: SessionRef;
+  readonly parts: readonly Part[];
+  readonly key: string | null;
+};
+
+/** A prompt with an unfinished turn. */
+type Prompt = {
+  readonly ref: SessionRef;
+  readonly turn: TurnId;
+  /** rejects if the turn fails */
+  readonly ended: Promise<StopReason>;
+  /** Stops waiting. The turn continues. */
+  leave(): void;
+};
+
+/** Resolves when the input is accepted. The same key in the same session is the same turn. */
+async function submit(ctx: Context, { ref, parts, key }: PromptRequest, caller: Caller): Promise<Prompt> {
+  const { principal, client } = caller;
+  const turn = (key === null ? ctx.newId() : turnOfKey(ref, key)) as TurnId;
+  const { promise, resolve, reject } = Promise.withResolvers<StopReason>();
+  promise.catch(() => undefined);
+  let stop: DurableEvent<'step.ended'>['stop'] = 'done';
+  const sink = (event: SessionEvent): void => {
+    if (!('turn' in event) || event.turn !== turn) return;
+    if (event.type === 'step.ended') stop = event.stop;
+    else if (event.type === 'turn.ended') resolve(event.paused ? 'max_turn_requests' : REASONS[stop]);
+    else if (event.type === 'turn.cancelled' || event.type === 'input.cancelled') resolve('cancelled');
+    else if (event.type === 'turn.failed') {
+      const { code } = event.fault;
+      reject(Fault.from({ ...event.fault, code: code === 'not_found' ? 'internal' : code }));
+    }
+  };
+  let watch = await ctx.engine.watch(ref, sink);
+  const by = { principal, dialect: 'acp', via: client.id, turn, ...(key !== null && { key }) };
+  try {
+    const { events } = await ctx.engine.send(ref, { type: 'input.submit', parts: [...parts] }, by);
+    if (events.length === 0) {
+      // It was accepted before, and its turn may have ended in the meantime.
+      watch.stop();
+      watch = await ctx.engine.watch(ref, sink, { after: 0 });
+    }
+  } catch (thrown) {
+    watch.stop();
+    throw thrown;
+  }
+  const ended = promise.finally(() => watch.stop());
+  ended.catch(() => undefined);
+  return { ref, turn, ended, leave: () => watch.stop() };
+}
+
+const REASONS = {
+  done: 'end_turn',
+  calls: 'end_turn',
+  length: 'max_tokens',
+  refused: 'refusal',
+} as const satisfies Record<DurableEvent<'step.ended'>['stop'], StopReason>;
+
+/** The same id for the same key, and different from that of any other turn. */
+function turnOfKey({ owner, id }: SessionRef, key: string): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify(['acp', owner, id, key]))
+    .digest('hex');
+  const at = (from: number, to: number) => digest.slice(from, to);
+  return `${at(0, 8)}-${at(8, 12)}-4${at(13, 16)}-8${at(17, 20)}-${at(20, 32)}`;
+}

@@ -1,5 +1,13 @@
 /** Out: converts the events of a session to notifications and requests. */
-import { type ConnectionId, isDurable, isTurnEvent, type SessionEvent, titleOf } from '@parlance/protocol';
+import {
+  type ConnectionId,
+  type DurableEvent,
+  type HistoryItem,
+  isDurable,
+  isTurnEvent,
+  type SessionEvent,
+  titleOf,
+} from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/api/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { type Calls, finalAnswer, NO_CALLS, resultData, trackCalls } from '../shared/calls.ts';
@@ -8,7 +16,7 @@ import { type Frame, NONE, type Projection, type StepResult } from '../shared/pr
 import { streamRestartText } from '../shared/restart-text.ts';
 import { NO_APPROVALS, trackApprovals, type WaitingApprovals } from '../shared/waiting-approvals.ts';
 import { type Body, permissionRequest, updateBody, withdrawal } from './bodies.ts';
-import { historyUpdates } from './history.ts';
+
 import { callFields, diffsOf, planOf } from './tool-calls.ts';
 import { type Chunk, contentsOf, message, type Update, userMessage } from './updates.ts';
 
@@ -208,4 +216,36 @@ type TextChunk = Chunk & { content: { type: 'text'; text: string } };
 function chunkIn(body: Body): TextChunk | null {
   const update = body.method === 'session/update' ? body.params.update : null;
   return update && 'messageId' in update && update.content.type === 'text' ? (update as TextChunk) : null;
+}
+
+// Out: an imported conversation, as updates.
+
+function historyUpdates({ id, input, items }: DurableEvent<'history.imported'>): Update[] {
+  return items.flatMap((item, index) =>
+    updatesOf(item, item.type === 'user' && input ? input : `${id}.${index}`),
+  );
+}
+
+function updatesOf(item: HistoryItem, id: string): Update[] {
+  switch (item.type) {
+    case 'user':
+      return userMessage(item.parts, id);
+    case 'system':
+      return [];
+    case 'text':
+      return [message('agent_message_chunk', item.text, item.id ?? id)];
+    case 'reasoning':
+      return [message('agent_thought_chunk', item.text, item.id ?? id)];
+    case 'call':
+      return [{ sessionUpdate: 'tool_call', ...callFields(item) }];
+    case 'result':
+      return [
+        {
+          sessionUpdate: 'tool_call_update',
+          toolCallId: item.call,
+          status: item.failed ? 'failed' : 'completed',
+          content: contentsOf(item.parts),
+        },
+      ];
+  }
 }

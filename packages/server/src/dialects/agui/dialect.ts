@@ -5,21 +5,46 @@
  * because the protocol has no other way to stop.
  */
 
-import { Fault } from '@parlance/protocol';
+import { Fault, type FaultCode } from '@parlance/protocol';
 import type { Hono, Context as HonoContext } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { EventStream, Pieces } from '../../http/connection.ts';
 import { principalOf } from '../../http/request-identity.ts';
 import { defineDialect, reported, requestIds } from '../shared/dialect.ts';
 import { body } from '../shared/exchange/requests.ts';
-import { setRetryAfter } from '../shared/retry.ts';
+import { HTTP_STATUS } from '../shared/http-status.ts';
+import { retryText, setRetryAfter } from '../shared/retry.ts';
 import type { Context } from './context.ts';
 import { type AguiEvent, encode } from './events.ts';
-import { errorBody, refusal, statusOf } from './faults.ts';
 import { projection } from './projection.ts';
 import { Run, type RunParts } from './run.ts';
 import type { RunRequest } from './run-request.ts';
 import { RunAgentInput } from './schemas.ts';
 import { Threads } from './threads.ts';
+
+// Faults before a stream: an HTTP status and `{message, code}`.
+
+type ErrorBody = { readonly message: string; readonly code: string };
+
+const statusOf = ({ code }: Fault): ContentfulStatusCode => HTTP_STATUS[code];
+
+const errorBody = (fault: Fault): ErrorBody => ({ message: retryText(fault), code: fault.code });
+
+const CODES: Readonly<Record<number, FaultCode>> = {
+  400: 'invalid',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  413: 'too_large',
+  429: 'limited',
+  503: 'overloaded',
+};
+
+/** The origin is not allowed, the endpoint does not exist, or an error occurred. */
+const refusal = (status: number, message: string): ErrorBody => ({
+  message,
+  code: CODES[status] ?? (status < 500 ? 'invalid' : 'internal'),
+});
 
 export const agui = defineDialect({
   name: 'agui',

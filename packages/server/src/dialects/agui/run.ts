@@ -1,17 +1,26 @@
 /** One request and its stream: follows the turn of the request, or shows the thread and its running turn. */
-import { Fault, isDurable, type SessionEvent, type TurnId, type Usage } from '@parlance/protocol';
-import type { Watch } from '../../core/api/index.ts';
+import {
+  type DurableEvent,
+  Fault,
+  type HistoryItem,
+  isDurable,
+  type Part,
+  type SessionEvent,
+  type TurnId,
+  textPart,
+  type Usage,
+} from '@parlance/protocol';
+import type { Engine, SessionRef, Watch } from '../../core/api/index.ts';
 import { type LogIds, reported } from '../shared/dialect.ts';
 import { retryText } from '../shared/retry.ts';
+import { contentOf, resultOf } from './content.ts';
 import type { Context } from './context.ts';
 import type { AguiEvent, ContentEvent, Message, Outcome, TokenUsage } from './events.ts';
-
 import { interruptOf } from './interrupts.ts';
-import { type PastPiece, PastPieces } from './past-pieces.ts';
+import { isSettled, type PastPiece, PastPieces } from './past-pieces.ts';
 import { closing, IDLE, join, type Piece, projection, type State } from './projection.ts';
 import { callerOf, type RunRequest, type StartedRun } from './run-request.ts';
 import type { Message as GivenMessage } from './schemas.ts';
-import { readTranscript, Transcript } from './transcript.ts';
 
 export type RunParts = {
   readonly request: RunRequest;
@@ -336,5 +345,249 @@ class RunUsage {
       ...(this.#reasoning > 0 && { reasoningTokens: this.#reasoning }),
     };
     return { usage: [usage] };
+  }
+}
+
+// The messages of a thread, made from its log by the same projection that streams it.
+
+class Transcript {
+  state: State = IDLE;
+  readonly #list = new MessageList();
+  /** messages before this index stay if the model's answer is interrupted */
+  #settled = 0;
+  /** inputs without a turn yet */
+  readonly #waiting = new Map<string, Message>();
+  /** where the messages of each input start; `seq` is the event that accepted it */
+  readonly #inputs: { readonly id: string; readonly seq: number; at: number }[] = [];
+
+  /** Oldest first. Queued messages are last. */
+  get messages(): readonly Message[] {
+    return [...this.#list.all, ...this.#waiting.values()];
+  }
+
+  add(event: DurableEvent): void {
+    this.#place(event);
+    const [state, pieces] = projection.step(this.state, event);
+    this.state = state;
+    for (const { body } of pieces) {
+      if (body.kind === 'event') this.#list.add(body.event);
+      else if (body.kind === 'void') this.#list.cut(this.#settled);
+    }
+    if (isSettled(event)) this.#settled = this.#list.length;
+  }
+
+  #place(event: DurableEvent): void {
+    switch (event.type) {
+      case 'input.accepted': {
+        const { input, seq } = event;
+        const message = userMessage(event);
+        if (message) this.#waiting.set(input, message);
+        this.#inputs.push({ id: input, seq, at: Number.POSITIVE_INFINITY });
+        return;
+      }
+      case 'input.cancelled':
+        this.#waiting.delete(event.input);
+        return;
+      case 'turn.started': {
+        const message = this.#waiting.get(event.input);
+        const input = this.#inputs.find(({ id }) => id === event.input);
+        this.#waiting.delete(event.input);
+        if (input) input.at = this.#list.length;
+        if (message) this.#list.push(message);
+        return;
+      }
+      case 'history.imported':
+        this.#inputs.push({ id: event.input ?? '', seq: event.seq, at: this.#list.length });
+        this.#list.push(...importedMessages(event));
+        return;
+      case 'session.cleared':
+        this.#list.cut(0);
+        return;
+      case 'session.rewound': {
+        for (const { seq, at } of this.#inputs) if (seq >= event.from) this.#list.cut(at);
+      }
+    }
+  }
+}
+
+/** Null if the input has no message: it lets the model continue. */
+function userMessage({ input, key, parts, call }: DurableEvent<'input.accepted'>): Message | null {
+  if (parts.length === 0 && !call) return null;
+  const shown: readonly Part[] =
+    parts.length === 0 && call ? [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)] : parts;
+  return { id: key ?? input, role: 'user', content: contentOf(shown) };
+}
+
+const PAGE = 500;
+
+/** The thread up to event number `head`. */
+async function readTranscript(
+  engine: Pick<Engine, 'events'>,
+  ref: SessionRef,
+  head: number,
+): Promise<Transcript> {
+  const transcript = new Transcript();
+  for (let seen = 0; seen < head; ) {
+    const events = await engine.events(ref, seen, Math.min(PAGE, head - seen));
+    for (const event of events) transcript.add(event);
+    const last = events.at(-1);
+    if (!last) break;
+    seen = last.seq;
+  }
+  return transcript;
+}
+
+// Imported history, as messages.
+
+/** A text and the calls after it are one message, unless they have ids of their own. */
+function importedMessages({ id: event, input, items }: DurableEvent<'history.imported'>): readonly Message[] {
+  const list = new MessageList();
+  let answer: string | null = null;
+  for (const [index, item] of items.entries()) {
+    const own = `${event}-${index}`;
+    if (item.type === 'system') continue;
+    if (item.type === 'user') {
+      list.push({ id: item.key ?? input ?? own, role: 'user', content: contentOf(item.parts) });
+      answer = null;
+    } else {
+      const id: string = item.type === 'call' ? (item.id ?? answer ?? own) : ('id' in item && item.id) || own;
+      addItem(list, item, id);
+      answer = item.type === 'text' || item.type === 'call' ? id : null;
+    }
+  }
+  return list.all;
+}
+
+function addItem(
+  list: MessageList,
+  item: Exclude<HistoryItem, { type: 'user' | 'system' }>,
+  id: string,
+): void {
+  switch (item.type) {
+    case 'text':
+      list.push({ id, role: 'assistant', content: item.text });
+      return;
+    case 'reasoning':
+      list.push({ id, role: 'reasoning', content: item.text });
+      return;
+    case 'call':
+      list.add({
+        type: 'TOOL_CALL_START',
+        toolCallId: item.call,
+        toolCallName: item.tool,
+        parentMessageId: id,
+      });
+      list.add({ type: 'TOOL_CALL_ARGS', toolCallId: item.call, delta: JSON.stringify(item.input) });
+      return;
+    case 'result':
+      list.add({
+        type: 'TOOL_CALL_RESULT',
+        messageId: id,
+        toolCallId: item.call,
+        content: resultOf(item.parts),
+        role: 'tool',
+      });
+  }
+}
+
+// Messages as clients make them from events.
+
+type Call = { id: string; type: 'function'; function: { name: string; arguments: string } };
+type Mutable = { id: string; role: string; content?: string; toolCalls?: Call[]; toolCallId?: string };
+
+class MessageList {
+  readonly #messages: Mutable[] = [];
+
+  get length(): number {
+    return this.#messages.length;
+  }
+
+  get all(): readonly Message[] {
+    return this.#messages as unknown as readonly Message[];
+  }
+
+  push(...messages: readonly Message[]): void {
+    this.#messages.push(...(messages as unknown as Mutable[]));
+  }
+
+  /** Removes the messages from this index on. */
+  cut(length: number): void {
+    this.#messages.length = Math.min(this.#messages.length, length);
+  }
+
+  add(event: ContentEvent): void {
+    switch (event.type) {
+      case 'TEXT_MESSAGE_START':
+      case 'REASONING_MESSAGE_START': {
+        const known = this.#find(event.messageId);
+        if (known) known.content ??= '';
+        else this.#messages.push({ id: event.messageId, role: event.role, content: '' });
+        return;
+      }
+      case 'TEXT_MESSAGE_CONTENT':
+      case 'REASONING_MESSAGE_CONTENT': {
+        const message = this.#find(event.messageId);
+        if (message) message.content += event.delta;
+        return;
+      }
+      case 'TOOL_CALL_START':
+        this.#startCall(event);
+        return;
+      case 'TOOL_CALL_ARGS': {
+        const call = this.#callsOf(this.#ownerOf(event.toolCallId)).find(({ id }) => id === event.toolCallId);
+        if (call) call.function.arguments += event.delta;
+        return;
+      }
+      case 'TOOL_CALL_RESULT': {
+        const { messageId: id, role, toolCallId, content } = event;
+        this.#placeResult({ id, role, toolCallId, content });
+        return;
+      }
+      case 'REASONING_START':
+      case 'REASONING_MESSAGE_END':
+      case 'REASONING_END':
+      case 'TEXT_MESSAGE_END':
+      case 'TOOL_CALL_END':
+        return;
+    }
+  }
+
+  #startCall({
+    toolCallId,
+    toolCallName,
+    parentMessageId,
+  }: Extract<ContentEvent, { type: 'TOOL_CALL_START' }>): void {
+    let message = this.#find(parentMessageId);
+    if (!message) {
+      message = { id: parentMessageId, role: 'assistant' };
+      this.#messages.push(message);
+    }
+    const call: Call = { id: toolCallId, type: 'function', function: { name: toolCallName, arguments: '' } };
+    message.toolCalls = [...(message.toolCalls ?? []), call];
+  }
+
+  /** After the message with the call, and the results that it has already. */
+  #placeResult(result: Mutable): void {
+    const owner = this.#ownerOf(result.toolCallId ?? '');
+    if (!owner) {
+      this.#messages.push(result);
+      return;
+    }
+    let at = this.#messages.lastIndexOf(owner) + 1;
+    while (this.#messages[at]?.role === 'tool') at++;
+    this.#messages.splice(at, 0, result);
+  }
+
+  /** The last ones are the likely ones. */
+  #find(id: string): Mutable | undefined {
+    return this.#messages.findLast((message) => message.id === id);
+  }
+
+  #ownerOf(call: string): Mutable | undefined {
+    return this.#messages.findLast((message) => this.#callsOf(message).some(({ id }) => id === call));
+  }
+
+  #callsOf(message: Mutable | undefined): readonly Call[] {
+    return message?.toolCalls ?? [];
   }
 }

@@ -5,26 +5,37 @@
  * metadata, sources and custom data parts.
  */
 
-import { Fault, type Principal } from '@parlance/protocol';
+import { Fault, type FaultCode, type Principal } from '@parlance/protocol';
 import { Hono } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { requirePermission, type SessionRef } from '../../core/api/index.ts';
 import type { EventStream } from '../../http/connection.ts';
 import { principalOf } from '../../http/request-identity.ts';
-import { defineDialect, type LogIds, reported, requestIds } from '../shared/dialect.ts';
+import { type DialectContext, defineDialect, type LogIds, reported, requestIds } from '../shared/dialect.ts';
 import { body } from '../shared/exchange/requests.ts';
+import { HTTP_STATUS } from '../shared/http-status.ts';
 import { KeyedQueue } from '../shared/keyed-queue.ts';
 import { requestLimit } from '../shared/request-limit.ts';
-import { setRetryAfter } from '../shared/retry.ts';
+import { retryText, setRetryAfter } from '../shared/retry.ts';
 import { begin } from './begin.ts';
 import { type Chunk, DONE, encode, pieces } from './chunks.ts';
-import type { Context } from './context.ts';
-import { refusal, sentenceOf, statusOf } from './faults.ts';
 import { historyOf, MAX_MESSAGES } from './history.ts';
 import { cursorOf, positionOf } from './history-window.ts';
 import { runningInput } from './log.ts';
 import { projection } from './projection.ts';
 import { ChatRequest, HistoryQuery } from './schemas.ts';
 import { type FollowTarget, TurnFollower } from './turn-follower.ts';
+
+// Faults as one plain sentence: clients show the body as the error message.
+
+const statusOf = ({ code }: { readonly code: FaultCode }): ContentfulStatusCode => HTTP_STATUS[code];
+
+const sentenceOf = (fault: Fault): string => sentence(retryText(fault));
+
+/** The origin is not allowed, the endpoint does not exist, or an error occurred. */
+const refusal = (_status: number, reason: string): string => sentence(reason);
+
+const sentence = (words: string): string => (/[.!?]$/.test(words) ? words : `${words}.`);
 
 export const aisdk = defineDialect({
   name: 'aisdk',
@@ -159,3 +170,12 @@ const producer =
     stream.send(DONE);
     await stream.ready();
   };
+
+/** The context of the endpoints. */
+type Context = Pick<
+  DialectContext,
+  'countRequest' | 'authenticator' | 'engine' | 'log' | 'readBody' | 'stream'
+> & {
+  /** runs requests about one session one after another */
+  readonly queue: KeyedQueue;
+};

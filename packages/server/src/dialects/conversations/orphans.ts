@@ -21,12 +21,12 @@ import {
   type SessionRef,
   type SessionSnapshot,
   sessionKey,
+  TextBuffer,
 } from '../../core/api/index.ts';
-import type { Socket } from '../../http/connection.ts';
+import type { Pieces, Socket, Subscriber } from '../../http/connection.ts';
 import { type Cursor, type FrameFilter, NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
 import { type Body, conversationOf } from './bodies.ts';
 
-import { Mailbox } from './mailbox.ts';
 import { pieces, type State, startOf, step } from './projection.ts';
 import { BETWEEN_BLOCKS } from './state.ts';
 
@@ -505,3 +505,56 @@ const restated = (bodies: readonly Body[]): Body[] =>
     const payload = { messageId, chunk: content, agentName };
     return [{ type: 'message_chunk', conversationId: body.conversationId, payload }, body];
   });
+
+// Buffers the frames of one conversation between a closed socket and its successor.
+
+type BufferedFrame = { readonly body: Body; readonly key: string | null; readonly more: TextBuffer };
+
+/**
+ * Room for the largest answer, as chunks and as a whole. A full mailbox is dropped: the history has the answer.
+ */
+const MAX_CHARACTERS = 16_000_000;
+
+class Mailbox implements Subscriber {
+  readonly hidden = true;
+  open = true;
+  readonly #frames: BufferedFrame[] = [];
+  #size = 0;
+
+  constructor(
+    readonly id: ConnectionId,
+    private readonly pieces: Pieces<Body>,
+    private readonly onFull: () => void,
+  ) {}
+
+  /** Buffers the pieces of one message as one frame. */
+  send(text: string, frame?: object): void {
+    if (!this.open || !frame) return;
+    if (this.#size > MAX_CHARACTERS) {
+      this.onFull();
+      return;
+    }
+    const body = frame as Body;
+    const key = this.pieces.key(body);
+    const last = this.#frames.at(-1);
+    if (last && key !== null && last.key === key) {
+      const piece = this.pieces.text(body);
+      last.more.add(piece);
+      this.#size += piece.length;
+    } else {
+      this.#frames.push({ body, key, more: new TextBuffer() });
+      this.#size += text.length;
+    }
+  }
+
+  close(): void {
+    this.open = false;
+  }
+
+  /** The buffered frames, in order. */
+  get bodies(): Body[] {
+    return this.#frames.map(({ body, more }) =>
+      more.length === 0 ? body : this.pieces.with(body, this.pieces.text(body) + more),
+    );
+  }
+}

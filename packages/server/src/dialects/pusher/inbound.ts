@@ -2,8 +2,9 @@
 import type { Connection, Socket } from '../../http/connection.ts';
 import { retryText } from '../shared/retry.ts';
 import { isClientEvent, rateOf, refusalOf } from './client-events.ts';
+import type { Clock } from './clock.ts';
 import type { Client } from './connections.ts';
-import { type Handshake, problemWith } from './handshake.ts';
+import type { Limits } from './limits.ts';
 import type { Member } from './member.ts';
 import { kindOf } from './names.ts';
 import {
@@ -19,7 +20,6 @@ import {
   Unsubscribe,
   UserData,
 } from './protocol.ts';
-import { type Pulse, pulse } from './pulse.ts';
 import type { PusherServer } from './server.ts';
 import { isUserAuth } from './signature.ts';
 import { admit } from './subscribing.ts';
@@ -165,3 +165,59 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
 
 const PING = encoded('pusher:ping', undefined, {});
 const PONG = encoded('pusher:pong', undefined, {});
+
+// Checks the address with which a client opens a socket.
+
+/** From `/app/{key}?protocol=7&client=js&version=…`. */
+type Handshake = { readonly key: string; readonly protocol: string | null };
+
+/** For a server, protocols 5 and 6 are the same as 7. */
+const PROTOCOLS = new Set(['5', '6', '7']);
+
+/** The close code and reason if the client is refused, or null. */
+function problemWith({ key, protocol }: Handshake, { application }: PusherServer): [number, string] | null {
+  if (key !== application.key) return [CODES.unknownKey, 'Application does not exist'];
+  if (protocol === null) return [CODES.noVersion, 'No protocol version supplied'];
+  if (!/^\d{1,9}$/.test(protocol)) return [CODES.badVersion, 'Invalid version string format'];
+  return PROTOCOLS.has(protocol) ? null : [CODES.unsupportedVersion, 'Unsupported protocol version'];
+}
+
+// Detects dead clients: a silent client is sent a ping, and closed if it stays silent.
+
+type Pulse = {
+  /** The client has sent a frame. */
+  activity(): void;
+  stop(): void;
+};
+
+/** Uses one timer per socket, which frames do not reset: it checks the time of the last frame. */
+function pulse(
+  clock: Clock,
+  { silenceMs, answerMs }: Pick<Limits, 'silenceMs' | 'answerMs'>,
+  { ping, lost }: { readonly ping: () => void; readonly lost: () => void },
+): Pulse {
+  let lastActivity = clock.now();
+  let isPinged = false;
+  let cancel = clock.after(silenceMs, check);
+
+  function check() {
+    if (isPinged) return lost();
+    const rest = lastActivity + silenceMs - clock.now();
+    if (rest <= 0) {
+      isPinged = true;
+      ping();
+    }
+    cancel = clock.after(rest <= 0 ? answerMs : rest, check);
+  }
+
+  return {
+    activity() {
+      lastActivity = clock.now();
+      if (!isPinged) return;
+      isPinged = false;
+      cancel();
+      cancel = clock.after(silenceMs, check);
+    },
+    stop: () => cancel(),
+  };
+}

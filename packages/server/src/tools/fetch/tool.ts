@@ -1,12 +1,17 @@
 /** Reads a web page. Requires approval once per host, since the requested address itself can leak data. */
+
+import type { IncomingMessage, RequestOptions } from 'node:http';
+import { isIP, isIPv6, type LookupFunction } from 'node:net';
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
 import { addressProblem, pageAddress } from './address.ts';
-import { type Download, type DownloadOptions, download, type RedirectTo } from './download.ts';
-import { FETCH_MS, PAGE_CHARACTERS } from './limits.ts';
+import { readBody } from './body.ts';
+import { decodeText } from './charset.ts';
+import { FETCH_MS, PAGE_CHARACTERS, REDIRECTS } from './limits.ts';
 import { type Readable, readable } from './readable.ts';
+import { checkedAddresses, hostOf, type ResolveOptions } from './resolve.ts';
 
 const Input = z.object({
   url: z
@@ -82,3 +87,111 @@ function shown(url: URL, { title, text }: Readable): ToolResult {
     untrusted: true,
   };
 }
+
+// Downloads a page and follows redirects within its host; each address is checked like the first one.
+
+type DownloadOptions = ResolveOptions & { readonly ca?: string };
+
+type Download = {
+  /** final address */
+  readonly url: URL;
+  readonly html: boolean;
+  readonly text: string;
+};
+
+/** The page redirects to another host, which was not approved: no request was sent there. */
+type RedirectTo = { readonly elsewhere: URL };
+
+/** Its faults contain no text of the site. Other errors come from the network or from aborting `signal`. */
+async function download(
+  start: URL,
+  options: DownloadOptions,
+  signal: AbortSignal,
+): Promise<Download | RedirectTo> {
+  let url = start;
+  for (let hop = 0; hop <= REDIRECTS; hop++) {
+    const addresses = await checkedAddresses(url, options, signal);
+    const message = await request({ url, addresses, ca: options.ca }, signal);
+    try {
+      const location = redirectOf(message);
+      if (location === null) return await pageIn(message, url, signal);
+      url = pageAddress(location, url);
+      if (url.host !== start.host) return await elsewhere(url, options, signal);
+    } finally {
+      message.destroy();
+    }
+  }
+  throw new Fault('tool_failed', `The page redirects more than ${REDIRECTS} times.`);
+}
+
+/** Checks IP addresses; does not resolve the name of a site that was not approved. */
+async function elsewhere(url: URL, options: DownloadOptions, signal: AbortSignal): Promise<RedirectTo> {
+  if (isIP(hostOf(url)) !== 0) await checkedAddresses(url, options, signal);
+  return { elsewhere: url };
+}
+
+function redirectOf({ statusCode = 0, headers }: IncomingMessage): string | null {
+  return [301, 302, 303, 307, 308].includes(statusCode) ? (headers.location ?? null) : null;
+}
+
+async function pageIn(message: IncomingMessage, url: URL, signal: AbortSignal): Promise<Download> {
+  const { statusCode = 0, headers } = message;
+  if (statusCode < 200 || statusCode > 299) {
+    throw new Fault('tool_failed', `The site responded with status ${statusCode}.`);
+  }
+  const { type, charset } = contentType(headers['content-type'] ?? '');
+  if (!isText(type)) throw new Fault('tool_failed', 'The address is not a text page.');
+  const text = decodeText(await readBody(message, signal), charset);
+  return { url, text, html: type === 'text/html' || type === 'application/xhtml+xml' };
+}
+
+function contentType(header: string): { readonly type: string; readonly charset: string | null } {
+  const [type = ''] = header.split(';', 1);
+  const charset = /;\s*charset\s*=\s*"?([\w:.-]+)/i.exec(header)?.[1] ?? null;
+  return { type: type.trim().toLowerCase(), charset };
+}
+
+const isText = (type: string): boolean =>
+  /^text\/[\w.+-]+$|^application\/(json|xml|[\w.-]+\+(json|xml))$/.test(type);
+
+// One GET request to a checked address. Host header and TLS use the host's name.
+
+const HEADERS = {
+  'user-agent': 'Parlance/0.1 (fetch_page)',
+  accept: 'text/html, application/xhtml+xml, text/*, application/json, application/xml;q=0.9',
+  'accept-encoding': 'gzip, br',
+  'accept-language': 'en, *;q=0.5',
+};
+
+type Target = {
+  readonly url: URL;
+  /** the only addresses to connect to, even if a name server responds differently later */
+  readonly addresses: readonly string[];
+  /** certificate authorities to trust instead of the default ones, in tests */
+  readonly ca?: string | undefined;
+};
+
+/** Resolves with the response head; redirects are not followed, the body is not decoded. */
+async function request({ url, addresses, ca }: Target, signal: AbortSignal): Promise<IncomingMessage> {
+  // Loaded on demand: most servers never fetch a page.
+  const { request: send } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const options: RequestOptions & { ca?: string | undefined } = {
+    agent: false,
+    headers: HEADERS,
+    lookup: pinned(addresses),
+    signal,
+    ...(ca === undefined ? {} : { ca }),
+  };
+  send(url, options, resolve).on('error', reject).end();
+  return promise;
+}
+
+const pinned = (addresses: readonly string[]): LookupFunction => {
+  const known = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  const [first] = known;
+  return (_host, { all }, answer) => {
+    if (all) answer(null, known);
+    else answer(null, first?.address ?? '', first?.family);
+  };
+};

@@ -4,10 +4,13 @@
  */
 import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import type { Tool } from '../../core/ports/tool.ts';
-import { messageOf, readDefinition } from './definition.ts';
+import { type Ask, Fault, isObject, type JsonObject, PromptPart, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
+import { boundedParts } from '../bounded-parts.ts';
+import { cutText } from '../cut.ts';
+import { messageOf, type OwnTool, readDefinition } from './definition.ts';
 import { provideModule } from './provided-module.ts';
-import { ownTool } from './tool.ts';
 
 /** A module that does not finish loading fails the startup. */
 const LOADING_MS = 30_000;
@@ -61,3 +64,82 @@ function explained<Result>(path: string, read: () => Result): Result {
 
 const problem = (path: string, reason: string, cause?: unknown): Error =>
   new Error(`the tool module ${path} ${reason}`, { cause });
+
+// One tool of the operator: approval, timeout and errors.
+
+const MESSAGE_CHARACTERS = 4_000;
+
+function ownTool(definition: OwnTool): Tool {
+  const { name, description, input, parameters, repeatable, approval, untrusted } = definition;
+  return defineTool({
+    name,
+    description,
+    input,
+    parameters,
+    repeatable,
+    asks: approval !== 'never',
+    exclusive: 'if-asked',
+    approval: (given) => askFor(definition, given),
+    run: async (given, context) => {
+      const result = resultOf(await outputOf(definition, given, context));
+      return untrusted ? { ...result, untrusted: true } : result;
+    },
+  });
+}
+
+/** Only null means no approval: a function that returns nothing asks. */
+async function askFor({ name, approval }: OwnTool, input: unknown): Promise<Ask | null> {
+  if (approval === 'never') return null;
+  const asked = typeof approval === 'function' ? await approval(input, {}) : undefined;
+  if (asked === null) return null;
+  return {
+    kind: 'other',
+    command: [name, JSON.stringify(input)],
+    description: typeof asked === 'string' ? cutText(asked, MESSAGE_CHARACTERS) : `Uses the tool ${name}.`,
+    grant: `own:${name}`,
+  };
+}
+
+/** Ends with the signal of the turn or after the timeout, even if the tool keeps running. */
+async function outputOf(
+  { name, timeoutMs, run }: OwnTool,
+  input: unknown,
+  { signal: turn, root: folder, session, owner: user, call }: ToolContext,
+): Promise<unknown> {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([turn, timeout]);
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([run(input, { signal, folder, session, user, call }), aborted]);
+  } catch (thrown) {
+    if (timeout.aborted && !turn.aborted)
+      throw new Fault('tool_failed', `${name} did not finish within ${timeoutMs} ms and was stopped.`);
+    if (isToolError(thrown)) throw new Fault('tool_failed', cutText(thrown.message, MESSAGE_CHARACTERS));
+    throw thrown;
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** Compared by name, since the module may have its own copy of the class. */
+const isToolError = (thrown: unknown): thrown is Error =>
+  thrown instanceof Error && thrown.name === 'ToolError';
+
+// Converts the return value of an own tool to result parts.
+
+/** Data is also sent as text: only small data is included twice. */
+const DATA_CHARACTERS = 4_000;
+
+const Parts = z.strictObject({ parts: z.array(PromptPart) });
+
+function resultOf(output: unknown): ToolResult {
+  if (typeof output === 'string') return { parts: boundedParts([output], textPart) };
+  const given = Parts.safeParse(output);
+  if (given.success) return { parts: boundedParts(given.data.parts, (part) => part) };
+  const json = JSON.stringify(output) ?? '(no output)';
+  const parts = boundedParts([json], textPart);
+  if (!isObject(output) || json.length > DATA_CHARACTERS) return { parts };
+  return { parts, data: JSON.parse(json) as JsonObject };
+}

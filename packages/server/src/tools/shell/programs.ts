@@ -1,11 +1,71 @@
 /** Read-only programs, with the options under which they only read, and what each use would read. */
 import { basename } from 'node:path';
 import { contains } from '../paths.ts';
-import { findRule } from './find.ts';
+
 import { gitRule } from './git.ts';
 import { linksStayInside, type Scope } from './links.ts';
-import { type ParsedWords, type ProgramOptions, parseWords } from './program-options.ts';
+
 import { allOpen, type CommandScope, foldersOf, mayMeetSecrets, noneOutside, type Rule } from './rule.ts';
+
+// Recognises uses of find that only list.
+
+/** Tests and actions without an argument. Excluded because they run or write: -exec, -ok, -delete, -fprint, -fls. */
+const ALONE = new Set([
+  ...['-depth', '-d', '-mount', '-xdev', '-noleaf', '-daystart', '-ignore_readdir_race', '-warn', '-nowarn'],
+  ...['-empty', '-readable', '-writable', '-executable', '-true', '-false', '-nouser', '-nogroup'],
+  ...['-print', '-print0', '-ls', '-prune', '-quit', '-follow'],
+  ...['-not', '!', '-a', '-and', '-o', '-or', '(', ')', ','],
+]);
+const WITH_VALUE = new Set([
+  ...[
+    '-name',
+    '-iname',
+    '-path',
+    '-ipath',
+    '-wholename',
+    '-iwholename',
+    '-lname',
+    '-ilname',
+    '-regex',
+    '-iregex',
+  ],
+  ...[
+    '-regextype',
+    '-type',
+    '-xtype',
+    '-size',
+    '-perm',
+    '-user',
+    '-group',
+    '-uid',
+    '-gid',
+    '-links',
+    '-inum',
+  ],
+  ...['-mtime', '-atime', '-ctime', '-mmin', '-amin', '-cmin', '-used', '-maxdepth', '-mindepth', '-printf'],
+  ...['-fstype', '-newermt'],
+]);
+/** Tests that compare with a file. */
+const WITH_FILE = new Set(['-newer', '-anewer', '-cnewer', '-samefile']);
+
+const findRule: Rule = async (words, place) => {
+  const todo = [...words];
+  let follows = false;
+  while (todo[0] !== undefined && /^-[HLP]$/.test(todo[0])) follows = todo.shift() !== '-P' || follows;
+  const paths: string[] = [];
+  while (todo[0] !== undefined && !/^[-(),!]/.test(todo[0])) paths.push(todo.shift() ?? '');
+  const files = [...paths];
+  for (let word = todo.shift(); word !== undefined; word = todo.shift()) {
+    if (word === '-follow') follows = true;
+    if (ALONE.has(word)) continue;
+    const value = todo.shift();
+    if (value === undefined) return null;
+    if (WITH_FILE.has(word)) files.push(value);
+    else if (!WITH_VALUE.has(word)) return null;
+  }
+  if (!allOpen(files, place)) return null;
+  return !follows || (await linksStayInside(foldersOf(paths, place.cwd), place.scope)) ? words : null;
+};
 
 const anything: Rule = async (words) => words;
 
@@ -444,3 +504,75 @@ export const KNOWN_SAFE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['git', gitRule],
   ['sed', sed],
 ]);
+
+/** Parses the words of a command by the known options of its program. */
+
+type ProgramOptions = {
+  /** letters without a value, and letters with one */
+  readonly flags?: string;
+  readonly valued?: string;
+  /** letters whose value is a file that is read */
+  readonly files?: string;
+  /** long names with an optional value, and names that need one */
+  readonly long?: readonly string[];
+  readonly longValued?: readonly string[];
+  readonly longFiles?: readonly string[];
+  /** `-5` is a count */
+  readonly counts?: boolean;
+};
+
+type ParsedWords = {
+  /** letters and long names, as given */
+  readonly names: ReadonlySet<string>;
+  readonly values: readonly { readonly name: string; readonly value: string }[];
+  readonly files: readonly string[];
+  readonly operands: readonly string[];
+};
+
+/** Null if an option is not in the table, is abbreviated, or misses its value. */
+function parseWords(words: readonly string[], table: ProgramOptions): ParsedWords | null {
+  const names = new Set<string>();
+  const values: { name: string; value: string }[] = [];
+  const files: string[] = [];
+  const operands: string[] = [];
+  const todo = [...words];
+  const take = (name: string, value: string | undefined, isFile: boolean): boolean => {
+    if (value === undefined) return false;
+    names.add(name);
+    if (isFile) files.push(value);
+    else values.push({ name, value });
+    return true;
+  };
+  for (let word = todo.shift(); word !== undefined; word = todo.shift()) {
+    if (word === '--') {
+      operands.push(...todo);
+      break;
+    }
+    if (word === '-' || !word.startsWith('-')) {
+      operands.push(word);
+    } else if (word.startsWith('--')) {
+      const equals = word.indexOf('=');
+      const name = word.slice(2, equals < 0 ? undefined : equals);
+      const given = equals < 0 ? undefined : word.slice(equals + 1);
+      const isFile = table.longFiles?.includes(name) ?? false;
+      if (isFile || table.longValued?.includes(name)) {
+        if (!take(name, given ?? todo.shift(), isFile)) return null;
+      } else if (!table.long?.includes(name)) return null;
+      else if (given === undefined) names.add(name);
+      else take(name, given, false);
+    } else if (!(table.counts && /^-\d+$/.test(word))) {
+      for (let at = 1; at < word.length; at++) {
+        const letter = word.charAt(at);
+        const isFile = table.files?.includes(letter) ?? false;
+        if (isFile || table.valued?.includes(letter)) {
+          const rest = word.slice(at + 1);
+          if (!take(letter, rest === '' ? todo.shift() : rest, isFile)) return null;
+          break;
+        }
+        if (!table.flags?.includes(letter)) return null;
+        names.add(letter);
+      }
+    }
+  }
+  return { names, values, files, operands };
+}

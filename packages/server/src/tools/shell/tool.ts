@@ -1,7 +1,7 @@
 /** Runs a command: in the sandbox if there is one, and with approval unless it is known to be safe. */
 import { realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join, relative, resolve } from 'node:path';
+import { delimiter, isAbsolute, join, relative, resolve } from 'node:path';
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import {
@@ -15,10 +15,10 @@ import { cutText } from '../cut.ts';
 import { seconds } from '../duration.ts';
 import type { Guard } from '../guard.ts';
 import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
-import { confine, inFolder } from '../paths.ts';
+import { confine, contains, inFolder } from '../paths.ts';
 import { readsUntrusted } from '../untrusted-files.ts';
 import { type CommandRequest, planAutoApproved } from './auto-approved.ts';
-import { autoApprovedEnvironment, commandEnvironment } from './environment.ts';
+
 import { openGitView } from './git-view.ts';
 import { type GrantScope, grantFor, quote } from './grant.ts';
 import { hiddenHomes } from './home.ts';
@@ -26,9 +26,9 @@ import { watchLeftovers } from './leftovers.ts';
 import type { CommandLimits } from './limits.ts';
 import { targetOf } from './links.ts';
 import { normalForm } from './normalize.ts';
-import { patchIn } from './patch-call.ts';
+
 import { type Ended, runProcess, withJoinedOutput } from './process.ts';
-import { commandSubjects, writesGitSettings } from './safe.ts';
+import { commandSubjects, scriptOf, writesGitSettings } from './safe.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const Input = z.object({
@@ -237,4 +237,59 @@ function report({ reason, limit, exitCode, output: shown, durationMs }: Ended, t
     data: { output, exit_code: exitCode, duration_seconds: seconds(durationMs) },
     failed: exitCode !== 0,
   };
+}
+
+// Environment of a command: an allowlist, so that no key of the server reaches it.
+
+const PASSED = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'LC_ALL', 'LC_CTYPE', 'TERM', 'TZ'],
+];
+
+/** git runs the file monitor of a repository even for `git status`; these settings override it. */
+const GIT = {
+  GIT_CONFIG_COUNT: '1',
+  GIT_CONFIG_KEY_0: 'core.fsmonitor',
+  GIT_CONFIG_VALUE_0: 'false',
+  GIT_TERMINAL_PROMPT: '0',
+};
+
+/** PATH without entries in the working directory, where an editing tool could put a program. */
+function autoApprovedEnvironment(
+  own: Record<string, string | undefined>,
+  root: string,
+): Record<string, string> & { PATH: string } {
+  const folders = (own.PATH ?? '').split(delimiter).filter((folder) => {
+    const target = targetOf(root, folder);
+    return isAbsolute(folder) && target.kind === 'folder' && !contains(root, target.path);
+  });
+  const path = folders.length > 0 ? folders.join(delimiter) : '/usr/local/bin:/usr/bin:/bin';
+  return { ...commandEnvironment(own), PATH: path };
+}
+
+function commandEnvironment(own: Record<string, string | undefined>): Record<string, string> {
+  const passed: Record<string, string> = {};
+  for (const name of PASSED) {
+    const value = own[name];
+    if (value !== undefined) passed[name] = value;
+  }
+  return { ...passed, ...GIT };
+}
+
+// Recognises a patch passed to the shell instead of to its own tool.
+
+const HEREDOC = /^\s*apply_patch\s*<<\s*(['"]?)([A-Za-z_]\w*)\1[ \t]*\r?\n/;
+
+/** The patch in `apply_patch <patch>` or `bash -lc "apply_patch <<'EOF' … EOF"`; null for any other command. */
+function patchIn(argv: readonly string[]): string | null {
+  const [program, patch] = argv;
+  if (program === 'apply_patch') return argv.length === 2 ? (patch ?? null) : null;
+  const script = scriptOf(argv);
+  const opening = script === null ? null : HEREDOC.exec(script);
+  const delimiter = opening?.[2];
+  if (script === null || !opening || delimiter === undefined) return null;
+  const lines = script.slice(opening[0].length).split('\n');
+  const end = lines.findIndex((line) => line.trimEnd() === delimiter);
+  // Anything after the patch would run as well, so it is a script and not a patch.
+  if (end < 0 || lines.slice(end + 1).some((line) => line.trim() !== '')) return null;
+  return lines.slice(0, end).join('\n');
 }

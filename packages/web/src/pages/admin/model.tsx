@@ -1,17 +1,18 @@
 /** Connects a model: provider, address, key and name. */
 
 import type { Json } from '@parlance/protocol';
-import type { Settings } from '@parlance/sdk';
+import { type ModelListing, ParlanceError, type Settings } from '@parlance/sdk';
 import { Button } from '@parlance/ui/components/button.tsx';
 import { Chip } from '@parlance/ui/components/chip.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
 import { Notice } from '@parlance/ui/components/notice.tsx';
-import { useServer } from '@parlance/ui/state/server.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useId, useRef, useState } from 'react';
+import { isSame } from './draft.ts';
 import { GivenNotice } from './given-notice.tsx';
 import { OutdatedNotice } from './outdated-notice.tsx';
 import { Section } from './section.tsx';
-import { type Tested, useModelTest } from './use-model-test.ts';
+import { useDraft } from './use-draft.ts';
 import { type Save, useSettings } from './use-settings.ts';
 import {
   type Choice,
@@ -19,6 +20,12 @@ import {
   choiceInUse,
   choicesOf,
   decidedBy,
+  type Fields,
+  fieldsOf,
+  mergedFields,
+  modelProblem,
+  problemIn,
+  questionOf,
   settingsOf,
   type Vendors,
   valuesOf,
@@ -322,4 +329,80 @@ function ProviderChoice({ offered, chosen, inUse, disabled, onChoose }: Provider
       ))}
     </fieldset>
   );
+}
+
+// The form that connects a model: its fields, and the test of what was entered.
+
+type Tested =
+  | { readonly state: 'testing' }
+  | { readonly state: 'failed'; readonly problem: string; readonly mayBeSaved: boolean }
+  | { readonly state: 'listed'; readonly listing: ModelListing; readonly problem: string | null };
+
+const isChosen = (fields: Fields): fields is Chosen => fields.choice !== null;
+
+/** The fields that a test is about. */
+const serverOf = ({ choice, address, key }: Fields) => ({ choice, address, key });
+
+function useModelTest(settings: Settings, vendors: Vendors) {
+  const draft = useDraft<Fields>(fieldsOf(settings, vendors), mergedFields);
+  const { fields } = draft;
+  const [last, setLast] = useState<{ readonly of: object; readonly tested: Tested } | null>(null);
+  /** of another server once the fields are about another one */
+  const tested = last && isSame(last.of, serverOf(fields)) ? last.tested : null;
+
+  function change(changed: Partial<Fields>): void {
+    draft.change(changed);
+    setLast((before) =>
+      changed.model !== undefined && before?.tested.state === 'listed'
+        ? { ...before, tested: { ...before.tested, problem: null } }
+        : null,
+    );
+  }
+
+  async function listed(wanted: Chosen): Promise<Tested> {
+    const problem = problemIn(wanted);
+    if (problem !== null) return { state: 'failed', problem, mayBeSaved: false };
+    try {
+      const listing = await parlance.admin.models(questionOf(wanted, settings.given, vendors));
+      return { state: 'listed', listing, problem: null };
+    } catch (thrown) {
+      if (!(thrown instanceof ParlanceError)) throw thrown;
+      // A server of one's own has no default model.
+      const mayBeSaved = wanted.choice !== 'compatible' || wanted.model.trim() !== '';
+      return { state: 'failed', problem: thrown.message, mayBeSaved };
+    }
+  }
+
+  /** Shows the result. Returns the fields with the address that answered; null if they cannot be used. */
+  async function test(forUse: boolean): Promise<Chosen | null> {
+    if (!isChosen(fields)) return null;
+    if (fields.choice === 'offline') return fields;
+    const of = serverOf(fields);
+    setLast({ of, tested: { state: 'testing' } });
+    const result = await listed(fields);
+    if (result.state !== 'listed') {
+      setLast({ of, tested: result });
+      return null;
+    }
+    const { listing } = result;
+    const [only] = listing.models.length === 1 ? listing.models : [];
+    const isOwnServer = fields.choice === 'compatible';
+    // What is entered during the test stays.
+    const completed: Partial<Pick<Fields, 'address' | 'model'>> = {
+      ...(isOwnServer && { address: listing.address }),
+      ...(isOwnServer && fields.model.trim() === '' && only !== undefined && { model: only }),
+    };
+    const complete = { ...fields, ...completed };
+    const problem = forUse ? modelProblem(complete, listing) : null;
+    draft.change(completed);
+    setLast({ of: serverOf(complete), tested: { ...result, problem } });
+    return problem === null ? complete : null;
+  }
+
+  function reset(): void {
+    draft.reset();
+    setLast(null);
+  }
+
+  return { fields, change, tested, test, isOutdated: draft.isOutdated, reset };
 }

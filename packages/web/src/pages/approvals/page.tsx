@@ -10,7 +10,8 @@ import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useEffect, useState } from 'react';
 import { Page } from '../../components/page.tsx';
 import { useApprovals } from '../../state/approvals.ts';
-import { WaitingExtensions } from '../pair/waiting.tsx';
+import { usePolled } from '../../state/use-polled.ts';
+import { RequestCard } from '../pair/request-card.tsx';
 import { type Inbox, withActivity, withList, without } from './inbox.ts';
 
 export function ApprovalsPage() {
@@ -113,3 +114,13 @@ function useTitles(inbox: Inbox): ReadonlyMap<string, string> {
 
 const nameOf = ({ owner, session }: { owner: string; session: Session['id'] }): string =>
   `${owner} ${session}`;
+
+// In open mode: extensions that wait, beside the other approvals.
+
+const LOOK_MS = 3_000;
+const list = () => parlance.pairings.list();
+
+function WaitingExtensions() {
+  const { value, again } = usePolled(list, LOOK_MS);
+  return value?.waiting.map((request) => <RequestCard key={request.code} request={request} onDone={again} />);
+}

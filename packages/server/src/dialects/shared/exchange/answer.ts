@@ -1,8 +1,7 @@
 /** The answer to a request, collected from the pieces of a turn. */
-import type { CallId, HistoryItem, Usage } from '@parlance/protocol';
+import { type CallId, Fault, type HistoryItem, type Usage } from '@parlance/protocol';
 
 import type { Piece, RequestedCall } from './pieces.ts';
-import { changed, RepeatedText } from './repeated-text.ts';
 
 /** Why an answer ends. */
 export type Finish = 'done' | 'length' | 'refused' | 'calls';
@@ -185,5 +184,46 @@ function isJson(text: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+// A text that the model may repeat after a restart: compares the repetition with what was already sent.
+
+const changed = (): Fault =>
+  new Fault('provider_unavailable', 'The answer was interrupted, and the model started a different one.');
+
+class RepeatedText {
+  value = '';
+  /** length of the text that the model has produced since the last restart */
+  #position = 0;
+  /** length of the text of completed steps, which is not repeated */
+  #settled = 0;
+
+  get isEmpty(): boolean {
+    return this.#position === 0;
+  }
+
+  /** Returns the new part. Throws if the text differs from what was produced before the restart. */
+  append(text: string): string {
+    const left = this.value.length - this.#position;
+    const repeated = left === 0 ? '' : text.slice(0, left);
+    if (repeated !== '' && this.value.slice(this.#position, this.#position + repeated.length) !== repeated)
+      throw changed();
+    const fresh = repeated === '' ? text : text.slice(repeated.length);
+    this.value += fresh;
+    this.#position += text.length;
+    return fresh;
+  }
+
+  /** `keep`: the text has been sent already. */
+  restart(keep: boolean): void {
+    if (!keep) this.value = this.value.slice(0, this.#settled);
+    this.#position = this.#settled;
+  }
+
+  /** Throws if the repetition is shorter than the text before the restart. */
+  settle(): void {
+    if (this.#position < this.value.length) throw changed();
+    this.#settled = this.#position;
   }
 }

@@ -1,12 +1,13 @@
 /** Live metrics of the server. */
 
-import { useServer } from '@parlance/ui/state/server.ts';
-import { useStore } from '@parlance/ui/state/store.ts';
+import { ParlanceError } from '@parlance/sdk';
+import { onActivity } from '@parlance/ui/state/activity.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
+import { store, useStore } from '@parlance/ui/state/store.ts';
 import { useEffect } from 'react';
 import { Section } from '../section.tsx';
-
+import { type Figures, figuresOf } from './figures.ts';
 import { bytes, count, perSecond, seconds } from './format.ts';
-import { followMetrics, HISTORY_MS, history } from './history.ts';
 import { gauge, highest, last, type Point, pathOf, rate, roof } from './series.ts';
 
 export function MetricsSection() {
@@ -142,4 +143,47 @@ function Chart({ title, hint, points, beside, label, format, least = 0, unit = 1
       )}
     </figure>
   );
+}
+
+// Metrics of the last minutes, kept in the page because the server keeps none. Polled while the section is shown.
+
+const POLL_MS = 2_000;
+const HISTORY_MS = 5 * 60_000;
+
+type History = { readonly figures: readonly Figures[]; readonly fault: ParlanceError | null };
+
+const history = store<History>({ figures: [], fault: null });
+
+async function poll(signal: AbortSignal): Promise<void> {
+  try {
+    const text = await parlance.admin.metrics({ signal });
+    const now = Date.now();
+    const kept = history.get().figures.filter(({ at }) => at > now - HISTORY_MS);
+    history.set({ figures: [...kept, figuresOf(text, now)], fault: null });
+  } catch (thrown) {
+    if (signal.aborted) return;
+    if (!(thrown instanceof ParlanceError)) throw thrown;
+    history.set({ ...history.get(), fault: thrown });
+  }
+}
+
+let shownTo = '';
+
+/** Returns the stop function. Discards figures of another principal. Does not poll while hidden: the chart has a gap. */
+function followMetrics(principal: string): () => void {
+  if (shownTo !== principal) history.set({ figures: [], fault: null });
+  shownTo = principal;
+  const controller = new AbortController();
+  const again = async () => {
+    if (!document.hidden) await poll(controller.signal);
+    if (!controller.signal.aborted) timer = setTimeout(() => void again(), POLL_MS);
+  };
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  void again();
+  const unfollow = onActivity(({ type }) => type === 'ready' && void poll(controller.signal));
+  return () => {
+    unfollow();
+    controller.abort();
+    clearTimeout(timer);
+  };
 }
