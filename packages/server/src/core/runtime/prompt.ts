@@ -1,6 +1,7 @@
 /** Builds the request to a model from a session. */
 
 import {
+  type CallerTool,
   Fault,
   type JsonObject,
   type ModelOptions,
@@ -17,8 +18,8 @@ import {
   promptItemsOf,
   type ToolSpec,
 } from '../ports/provider.ts';
-import type { Tool } from '../ports/tool.ts';
-import { withCallerTools } from './caller-tools.ts';
+import { defineTool, type Tool } from '../ports/tool.ts';
+
 import type { Session } from './session.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
@@ -122,4 +123,30 @@ export function toolSpec(tool: Tool): ToolSpec {
     specs.set(tool, spec);
   }
   return spec;
+}
+
+// Tools that the caller of a turn offers in addition to those of the agent.
+
+/** The caller executes the call, however late, and validates its input itself. */
+const callerTool = ({ name, description, parameters }: CallerTool): Tool =>
+  defineTool({
+    name,
+    description,
+    parameters,
+    input: z.record(z.string(), z.unknown()),
+    deferred: true,
+    approval: () => null,
+    run: async () => ({ parts: [] }),
+  });
+
+/** The tools of a turn. If two have the same name, the caller's wins. */
+function withCallerTools(
+  own: ReadonlyMap<string, Tool>,
+  { tools = [], agentTools = true }: Pick<TurnTerms, 'tools' | 'agentTools'>,
+): ReadonlyMap<string, Tool> {
+  if (agentTools && tools.length === 0) return own;
+  return new Map([
+    ...(agentTools ? own : []),
+    ...tools.map((tool) => [tool.name, callerTool(tool)] as const),
+  ]);
 }
