@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { DIALECT_NAMES } from '../dialects/index.ts';
+import { VENDOR_NAMES } from '../providers/vendors.ts';
 import { configFolders } from '../testing/config.ts';
 import { type Config, loadConfig } from './config.ts';
 
@@ -187,7 +188,7 @@ const refusals: [argv: string[], variables: Record<string, string>, line: string
     { PROVIDER: 'openai' },
     'openai needs an API key for gpt-4o-mini: set OPENAI_API_KEY, or start without PROVIDER and connect the model in the console',
   ],
-  [[], { PROVIDER: 'oracle' }, 'PROVIDER must be one of openai, anthropic, google, offline, not "oracle"'],
+  [[], { PROVIDER: 'oracle' }, `PROVIDER must be one of ${VENDOR_NAMES.join(', ')}, offline, not "oracle"`],
   [
     [],
     { TOOL_USE_APPROVAL_MODE: 'yolo' },
