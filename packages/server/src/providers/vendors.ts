@@ -50,6 +50,14 @@ const ENTRIES = {
     variables: ['GOOGLE_API_KEY', 'GEMINI_API_KEY'],
     prefix: 'gemini-',
   },
+  openrouter: {
+    label: 'OpenRouter',
+    hint: 'Models of many vendors, with one API key',
+    api: 'openai-chat',
+    address: 'https://openrouter.ai/api/v1',
+    model: 'openrouter/auto',
+    variables: ['OPENROUTER_API_KEY'],
+  },
 } as const satisfies Readonly<Record<string, VendorEntry>>;
 
 export type Vendor = keyof typeof ENTRIES;
