@@ -61,10 +61,7 @@ export function chooseModel(settings: ModelSettings): ModelChoice {
  */
 export function modelNamed(settings: ModelSettings, name: string): ModelChoice {
   const own = chooseModel(settings);
-  const { provider, model } = splitName(
-    name,
-    (vendor) => isConfigured(vendor, settings) || !isElsewhere(own),
-  );
+  const { provider, model } = splitName(name);
   if (provider !== undefined) return connectionTo(provider, settings, model);
   if (own.provider !== 'offline' && own.model === name) return own;
   const chosen = hasOwnAddress(settings) ? settings.provider : undefined;
@@ -75,17 +72,11 @@ export function modelNamed(settings: ModelSettings, name: string): ModelChoice {
   );
 }
 
-/**
- * Splits a name such as `openai:gpt-5`. Other colons belong to the name: `llama3:8b`, and on a server of one's own
- * `mistral:7b`, unless that vendor is configured beside it.
- */
-function splitName(
-  name: string,
-  mayBeMeant: (vendor: Vendor) => boolean,
-): { readonly provider?: Vendor; readonly model: string } {
+/** Splits a name such as `openai:gpt-5`. Other colons belong to the name: `llama3:8b`. */
+function splitName(name: string): { readonly provider?: Vendor; readonly model: string } {
   const at = name.indexOf(':');
   const [provider, model] = [name.slice(0, Math.max(at, 0)), name.slice(at + 1)];
-  return isVendor(provider) && model !== '' && mayBeMeant(provider) ? { provider, model } : { model: name };
+  return isVendor(provider) && model !== '' ? { provider, model } : { model: name };
 }
 
 const isConfigured = (vendor: Vendor, settings: ModelSettings): boolean =>

@@ -55,10 +55,3 @@ describe.each(VENDOR_NAMES)('the vendor %s follows from its entry', (name) => {
     }
   });
 });
-
-test('a colon in the name of a model on a server of one’s own is not a vendor', () => {
-  const own = { OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1' };
-  expect(configOf(own).modelNamed('google:7b')).toMatchObject({ provider: 'openai', model: 'google:7b' });
-  const both = { ...own, GOOGLE_API_KEY: 'sk-1' };
-  expect(configOf(both).modelNamed('google:7b')).toMatchObject({ provider: 'google', model: '7b' });
-});

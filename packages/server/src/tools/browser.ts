@@ -1,5 +1,12 @@
 /** Tools that a connected browser runs. Each row has the input, the effect and the timeout. */
-import { isObject, type Json, type JsonObject, textPart } from '@parlance/protocol';
+import {
+  type DurableEvent,
+  isObject,
+  type Json,
+  type JsonObject,
+  textOf,
+  textPart,
+} from '@parlance/protocol';
 import { z } from 'zod';
 import type { ClientTools } from '../core/ports/client-tools.ts';
 import { defineTool, type Tool, type ToolResult } from '../core/ports/tool.ts';
@@ -12,8 +19,8 @@ type Row = {
   readonly timeoutMs: number;
   /** description of its effect; absent if it only reads */
   readonly changes?: (input: JsonObject) => string | null;
-  /** whether it requests an address that the model chose */
-  readonly sends?: (input: JsonObject) => boolean;
+  /** the address that it requests, if any */
+  readonly address?: (input: JsonObject) => Json | undefined;
 };
 
 const Address = z.url({ protocol: /^https?$/, error: 'must be an http or https address' });
@@ -26,12 +33,13 @@ const BROWSER_TOOLS = {
     input: z.object({ url: Address.optional(), selector: Selector.optional() }),
     permissions: ['content_extraction', 'page_access'],
     timeoutMs: 15_000,
-    sends: ({ url }) => url !== undefined,
+    address: ({ url }) => url,
   },
   open_url: {
     description: 'Opens an address in the browser.',
     input: z.object({ url: Address, newTab: z.boolean().optional() }),
     changes: ({ url }) => `Opens ${url} in the browser.`,
+    address: ({ url }) => url,
     permissions: ['navigation', 'tab_management'],
     timeoutMs: 45_000,
   },
@@ -77,6 +85,7 @@ const BROWSER_TOOLS = {
       action === 'list' || action === 'activate'
         ? null
         : `In the browser: ${action} tab ${tabId ?? url ?? ''}.`,
+    address: ({ action, url }) => (action === 'create' ? url : undefined),
     ...Interaction,
   },
   storage_access: {
@@ -107,7 +116,12 @@ function browserTool(name: string, row: Row, clients: ClientTools): Tool {
     description: row.description,
     input: row.input,
     available: (owner) => clients.offers(owner, name),
-    ...(row.sends && { sends: row.sends }),
+    sends(parameters, { eventsSinceIdle }) {
+      const address = row.address?.(parameters);
+      return address === undefined
+        ? Boolean(row.changes?.(parameters))
+        : !isNamed(String(address), eventsSinceIdle);
+    },
     // Runs without approval unless the context contains untrusted content: see `core/domain/approvals.ts`.
     approval(parameters) {
       const description = row.changes?.(parameters);
@@ -121,6 +135,14 @@ function browserTool(name: string, row: Row, clients: ClientTools): Tool {
     },
   });
 }
+
+/** Whether the user wrote the whole address in the message of this turn. */
+const isNamed = (address: string, events: readonly DurableEvent[]): boolean =>
+  events.some((event) => {
+    if (event.type !== 'input.accepted') return false;
+    const [, ...rests] = textOf(event.parts).split(address);
+    return rests.some((rest) => /^[.,;:!?)'"]*(?:\s|$)/.test(rest));
+  });
 
 /**
  * Pages can have any size: large results are cut, and then not repeated as data. Titles and addresses in a result are

@@ -56,7 +56,8 @@ test('with untrusted content in the context, grants, auto-edit and browser actio
   const tainted = true;
   expect(applyPolicy(call({ tainted, ask: ask({ grant: 'a' }), grants: ['a'] }))).toBe('ask');
   expect(applyPolicy(call({ tainted, mode: 'auto-edit', ask: ask({ kind: 'edit' }) }))).toBe('ask');
-  expect(applyPolicy(call({ tainted, ask: ask({ kind: 'browser' }) }))).toBe('ask');
+  expect(applyPolicy(call({ tainted, sends: true, ask: ask({ kind: 'browser' }) }))).toBe('ask');
+  expect(applyPolicy(call({ tainted, sends: false, ask: ask({ kind: 'browser' }) }))).toBe('run');
   expect(applyPolicy(call({ tainted, ask: null }))).toBe('run');
 });
 

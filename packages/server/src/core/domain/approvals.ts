@@ -35,8 +35,9 @@ export function applyPolicy(call: PolicyInput): 'run' | 'ask' | 'deny' {
   // Untrusted content may tell the model to put what it has read into the arguments.
   if (ask === null) return tainted && sends ? 'ask' : 'run';
   // Untrusted content may contain instructions for the model, which standing grants do not cover.
+  // What the user asked for by name is not from there.
+  if (ask.kind === 'browser') return tainted && sends ? 'ask' : 'run';
   if (tainted) return 'ask';
-  if (ask.kind === 'browser') return 'run';
   if (mode === 'auto-edit' && ask.kind === 'edit') return 'run';
   return ask.grant !== undefined && grants.includes(ask.grant) ? 'run' : 'ask';
 }
