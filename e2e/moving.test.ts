@@ -51,8 +51,8 @@ test('a conversation moves between two running servers, and continues in every d
     username: 'dev',
     password: 'dev-password',
   });
-  await parlance(to, ['import'], lines);
-  await parlance(to, ['import', '--owner', 'dev'], lines);
+  await parlance(to, ['import', '--resume'], lines);
+  await parlance(to, ['import', '--resume', '--owner', 'dev'], lines);
   expect(await durableOf(second, 'talk')).toEqual(before);
   expect((await sessionsOf(second)).map(({ id, status }) => [id, status])).toEqual([['talk', 'idle']]);
   expect(await submit(second, 'talk', 'echo and on')).toBe(true);

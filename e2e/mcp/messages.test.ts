@@ -19,6 +19,9 @@ function stored(events: readonly DurableEvent[]) {
   };
   const engine = {
     events: async (_ref: unknown, after: number, limit: number) => events.slice(after, after + limit),
+    async *eventsBackwards(_ref: unknown, head: number, page = 100) {
+      for (let end = head; end > 0; end -= page) yield events.slice(Math.max(0, end - page), end);
+    },
   };
   return { engine: engine as never, record: record as unknown as SessionRecord };
 }

@@ -45,8 +45,9 @@ const start = (folder: string): Promise<ServerProcess> =>
 
 /** Token counts include the instructions of the agents, which belong to the version of the server. */
 const comparable = (line: string): string => line.replace(/"tokenCount":\d+,"usagePercent":[\d.]+/, '');
-/** Fields that the version of the fixture did not have. */
-const withoutNewFields = (line: string): string => line.replaceAll(/"messageCount":\d+,(?="said")/g, '');
+/** Fields of `native` that the version of the fixture named otherwise. */
+const withFormerNames = (line: string): string =>
+  line.includes('"of":"GET /v1/') ? line.replaceAll('"messageCount":', '"said":') : line;
 
 describe('a data folder of schema 1', () => {
   let server: ServerProcess;
@@ -67,7 +68,7 @@ describe('a data folder of schema 1', () => {
     for (const [index, line] of recorded.entries()) {
       const { session, of } = JSON.parse(line) as Answers;
       test(`${session}: ${of}`, () =>
-        expect(comparable(withoutNewFields(JSON.stringify(answers[index])))).toBe(comparable(line)));
+        expect(comparable(withFormerNames(JSON.stringify(answers[index])))).toBe(comparable(line)));
     }
     test('and no others', () => expect(answers).toHaveLength(recorded.length));
   });

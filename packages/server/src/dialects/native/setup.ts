@@ -19,9 +19,9 @@ import { body, checked, type Sent } from './requests.ts';
 export function setupRoutes(api: Hono, ctx: Context): void {
   const setup = () => ctx.administration.setup;
   /** API keys may change these. The other settings grant access or run commands, and need a login. */
-  const changedByKeys = new Set([...setup().modelSettings, 'agents', 'domains']);
+  const changedByKeys = () => new Set([...setup().modelSettings, 'agents', 'domains']);
   /** In open mode the local user may change these without a login. */
-  const changedByLocal = new Set([...changedByKeys, 'mcpServers']);
+  const changedByLocal = () => new Set([...changedByKeys(), 'mcpServers']);
 
   async function caller(request: Request): Promise<Principal> {
     const principal = await principalOf(ctx.authenticator, request);
@@ -38,20 +38,20 @@ export function setupRoutes(api: Hono, ctx: Context): void {
 
   api.get('/v1/admin/settings', async (c) => {
     const principal = await caller(c.req.raw);
-    return c.json(settingsView(setup().view(), principal, changedByLocal) satisfies Sent<Settings>);
+    return c.json(settingsView(setup().view(), principal, changedByLocal()) satisfies Sent<Settings>);
   });
 
   api.patch('/v1/admin/settings', async (c) => {
     const principal = await caller(c.req.raw);
     const change = checked(SettingsChange, await body(ctx, c.req.raw));
-    const reserved = Object.keys(change.values).find((key) => !changedByLocal.has(key));
+    const reserved = Object.keys(change.values).find((key) => !changedByLocal().has(key));
     if (principal.role !== 'admin' && reserved !== undefined)
       throw new Fault('forbidden', 'Only an admin may change this: sign in as one.');
-    const privileged = Object.keys(change.values).find((key) => !changedByKeys.has(key));
+    const privileged = Object.keys(change.values).find((key) => !changedByKeys().has(key));
     if (privileged !== undefined)
       await requireLogin(ctx.authenticator, c.req.raw, `change the setting ${privileged}`);
     return c.json(
-      settingsView(await setup().change(change), principal, changedByLocal) satisfies Sent<Settings>,
+      settingsView(await setup().change(change), principal, changedByLocal()) satisfies Sent<Settings>,
     );
   });
 

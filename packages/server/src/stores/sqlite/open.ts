@@ -124,7 +124,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     const readNow = whileOpen(read);
     return async (...given: Arguments): Promise<Awaited<Result>> => {
       for (let pending = appends.pending(); pending; pending = appends.pending()) await pending;
-      return readNow(...given);
+      return await readNow(...given);
     };
   };
   const reads = {
