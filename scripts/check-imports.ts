@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dir, '..');
 
 const SERVER = ['protocol', 'server/lib'];
 const PORTS = [...SERVER, 'server/core/ports'];
-const API = [...PORTS, 'server/core/api/index.ts'];
+const API = [...PORTS, 'server/core/index.ts'];
 
 /**
  * What the files of a layer import besides their own layer: layers above their own line, or files of them. A layer is a
@@ -26,18 +26,34 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   extension: ['protocol', 'copilot', 'sdk', 'ui'],
   'server/lib': ['protocol'],
   'server/core/ports': SERVER,
-  'server/core/domain': PORTS,
-  'server/core/runtime': [...PORTS, 'server/core/domain'],
-  'server/core/api': [...PORTS, 'server/core/domain', 'server/core/runtime'],
+  'server/core/session': PORTS,
+  'server/cluster/transport.ts': PORTS,
+  'server/core/engine': [...PORTS, 'server/core/session', 'server/cluster/transport.ts'],
+  'server/core': [...PORTS, 'server/core/session', 'server/core/engine'],
+  'server/cluster': [...PORTS, 'server/core/session', 'server/core/engine', 'server/cluster/transport.ts'],
+  'server/accounts/store.ts': SERVER,
   'server/http': API,
   'server/providers': [...PORTS, 'offline'],
-  'server/tools': [...PORTS, 'copilot', 'sdk/tools'],
-  'server/stores': PORTS,
-  'server/buses': PORTS,
-  'server/auth': [...PORTS, 'server/http'],
+  'server/tools': [
+    ...PORTS,
+    'server/accounts/store.ts',
+    'server/cluster/transport.ts',
+    'copilot',
+    'sdk/tools',
+  ],
+  'server/stores': [...PORTS, 'server/accounts/store.ts'],
+  'server/accounts': [...PORTS, 'server/accounts/store.ts', 'server/http'],
   'server/telemetry': [...PORTS, 'server/http'],
-  'server/dialects': [...SERVER, 'server/core/api/index.ts', 'server/http', 'copilot', 'sdk'],
-  'server/describe': [...SERVER, 'server/dialects/index.ts', 'server/dialects/shared'],
+  'server/dialects': [
+    ...SERVER,
+    'server/core/index.ts',
+    'server/cluster/transport.ts',
+    'server/accounts/store.ts',
+    'server/http',
+    'copilot',
+    'sdk',
+  ],
+  'server/describe': [...SERVER, 'server/dialects/index.ts', 'server/dialects/kit'],
   'server/config': [
     ...SERVER,
     'server/dialects/index.ts',
@@ -53,8 +69,8 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
       'providers',
       'tools',
       'stores',
-      'buses',
-      'auth',
+      'cluster',
+      'accounts',
       'telemetry',
       'dialects',
       'describe',
@@ -65,7 +81,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Folders of the server whose subfolders are independent, but for what they share. */
-const INDEPENDENT: Readonly<Record<string, string>> = { 'server/dialects': 'shared' };
+const INDEPENDENT: Readonly<Record<string, string>> = { 'server/dialects': 'kit' };
 
 /** npm packages and built-in modules of parts that are restricted to these. */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
@@ -86,7 +102,7 @@ const WITHOUT_ZOD = ['patch', 'server-sent-events', 'session-summary', 'title'].
 const isWithoutZod = (name: string): boolean => WITHOUT_ZOD.includes(name.replace(/\.ts$/, ''));
 
 /** Loaded only for several nodes: imported dynamically, or by each other. */
-const ON_DEMAND = ['server/compose/shared-storage.ts', 'server/stores/postgres', 'server/buses/valkey'];
+const ON_DEMAND = ['server/compose/shared-storage.ts', 'server/stores/postgres', 'server/cluster/valkey'];
 
 const isIn = (name: string, part: string): boolean => name === part || name.startsWith(`${part}/`);
 

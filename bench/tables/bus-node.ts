@@ -1,4 +1,4 @@
-import { NO_METER } from '../../packages/server/src/core/ports/meter.ts';
+import { NO_METER } from '../../packages/server/src/core/ports/telemetry.ts';
 
 const ignore = () => undefined;
 const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore };

@@ -1,5 +1,5 @@
 /** The other node of the bus table: `bun bus-receiver.ts URL`. */
-import { openValkeyTransport } from '../../packages/server/src/buses/valkey/transport.ts';
+import { openValkeyTransport } from '../../packages/server/src/cluster/valkey/transport.ts';
 import { nowMicros } from '../measure/clock.ts';
 import { percentile } from '../measure/percentile.ts';
 import { benchNode, ownCpuMicros } from './bus-node.ts';

@@ -1,9 +1,8 @@
 /** Events between two nodes over Valkey or Redis: cost for sender and receiver, and delay. */
-import { encodeBatch, encodeItem } from '../../packages/server/src/buses/shared/envelope.ts';
-import { Signatures } from '../../packages/server/src/buses/shared/signatures.ts';
-import { ValkeyCarrier } from '../../packages/server/src/buses/valkey/carrier.ts';
-import { openValkeyTransport } from '../../packages/server/src/buses/valkey/transport.ts';
-import type { Transport } from '../../packages/server/src/core/ports/transport.ts';
+import { encodeBatch, encodeItem, Signatures } from '../../packages/server/src/cluster/envelope.ts';
+import type { Transport } from '../../packages/server/src/cluster/transport.ts';
+import { ValkeyPubSub } from '../../packages/server/src/cluster/valkey/pub-sub.ts';
+import { openValkeyTransport } from '../../packages/server/src/cluster/valkey/transport.ts';
 import { redisProgram, startRedis } from '../../packages/server/src/testing/engines/redis.ts';
 import { Absent } from '../contestants/contestant.ts';
 import { nowMicros, sleep } from '../measure/clock.ts';
@@ -73,7 +72,7 @@ const paced =
 /** Without the transport's timer, which would put more events into a message. */
 async function fullSpeed(url: string): Promise<Send> {
   const connected = Promise.withResolvers<void>();
-  const api = new ValkeyCarrier({ url }, ['bench', 'bench:full'], {
+  const api = new ValkeyPubSub({ url }, ['bench', 'bench:full'], {
     connected: connected.resolve,
     disconnected: (reason) => {
       throw new Error(reason);

@@ -13,13 +13,13 @@ import {
   textPart,
 } from '../../packages/protocol/src/index.ts';
 import { defaultCatalog } from '../../packages/server/src/compose/domains.ts';
-import { evolve } from '../../packages/server/src/core/domain/evolve.ts';
-import { checkpointOf, recordOf } from '../../packages/server/src/core/domain/session-record.ts';
+import { checkpointOf, recordOf } from '../../packages/server/src/core/session/checkpoint.ts';
+import { evolve } from '../../packages/server/src/core/session/evolve.ts';
 import {
   initialState,
   isIdle,
   type SessionState,
-} from '../../packages/server/src/core/domain/session-state.ts';
+} from '../../packages/server/src/core/session/session-state.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
 
 /** A fixed number, independent of the number of sessions, to make costs comparable. */

@@ -1,6 +1,6 @@
 /** An answer applies only to the approval that was shown. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { approvalHash } from '../../packages/server/src/core/domain/approvals.ts';
+import { approvalHash } from '../../packages/server/src/core/session/approvals.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { connected, type Person, request } from './private-data.ts';
 

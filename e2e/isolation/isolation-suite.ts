@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import type { Described } from '../../packages/server/src/describe/descriptions.ts';
-import { type Endpoint, messageName } from '../../packages/server/src/dialects/shared/description.ts';
-import type { Dialect } from '../../packages/server/src/dialects/shared/dialect.ts';
+import { type Endpoint, messageName } from '../../packages/server/src/dialects/kit/description.ts';
+import type { Dialect } from '../../packages/server/src/dialects/kit/dialect.ts';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { streamedTo } from './activity.ts';

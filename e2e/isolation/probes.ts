@@ -5,7 +5,7 @@ import type {
   Endpoint,
   ExampleIds,
   MessageExample,
-} from '../../packages/server/src/dialects/shared/description.ts';
+} from '../../packages/server/src/dialects/kit/description.ts';
 import type { Ids } from './private-data.ts';
 
 export type { SocketDialect } from '../../packages/server/src/describe/asyncapi.ts';

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DESCRIPTIONS } from '../../packages/server/src/describe/descriptions.ts';
-import type { Endpoint } from '../../packages/server/src/dialects/shared/description.ts';
+import type { Endpoint } from '../../packages/server/src/dialects/kit/description.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { unusedIds } from '../isolation/private-data.ts';
 import { probesOf, routesOf } from '../isolation/probes.ts';

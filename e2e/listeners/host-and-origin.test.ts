@@ -4,7 +4,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DIALECT_NAMES, DIALECTS } from '../../packages/server/src/dialects/index.ts';
-import { socketRoutes } from '../../packages/server/src/dialects/shared/listen.ts';
+import { socketRoutes } from '../../packages/server/src/dialects/kit/listen.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { startProcess } from '../server-process.ts';
 import {

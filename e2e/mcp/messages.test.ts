@@ -1,7 +1,7 @@
 /** MCP clients read the same messages of a session that `conversations` lists. */
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable } from '../../packages/protocol/src/index.ts';
-import type { SessionRecord } from '../../packages/server/src/core/api/index.ts';
+import type { SessionRecord } from '../../packages/server/src/core/index.ts';
 import { latestMessages as conversationMessages } from '../../packages/server/src/dialects/conversations/messages.ts';
 import { latestMessages } from '../../packages/server/src/dialects/mcp/messages.ts';
 import { SCENARIOS } from '../../packages/server/src/testing/scenarios.ts';

@@ -1,5 +1,5 @@
 /** The store that commands of the command line work on, without the rest of the server. */
-import { loadSecret, storedSecret } from './auth/secret.ts';
+import { loadSecret, storedSecret } from './accounts/secret.ts';
 import type { Store } from './stores/shared/store.ts';
 import { openSqliteStore } from './stores/sqlite/open.ts';
 

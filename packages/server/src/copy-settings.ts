@@ -1,7 +1,7 @@
 /** Copies what admins have set from one store to another. */
 import type { JsonObject } from '@parlance/protocol';
-import { seal, unseal } from './auth/seal.ts';
-import type { SettingsStore } from './core/ports/settings.ts';
+import { seal, unseal } from './accounts/seal.ts';
+import type { SettingsStore } from './accounts/store.ts';
 
 type Secret = Uint8Array<ArrayBuffer>;
 type Source = { readonly settings: SettingsStore; secrets(): Promise<readonly Secret[]> };

@@ -1,12 +1,12 @@
 /** Exports for CLI commands on a data folder, without the rest of the server. */
-export { SECRET_FILE } from './auth/secret.ts';
+export { SECRET_FILE } from './accounts/secret.ts';
 export {
   checkSessions,
   exportedLines,
   type ReadSession,
   readSessions,
   writeSession,
-} from './core/api/index.ts';
+} from './core/index.ts';
 export {
   type EventStore,
   type SessionIndex,

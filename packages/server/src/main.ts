@@ -1,5 +1,5 @@
 /** Composition root: `compose/` names the concrete adapters. */
-import { ensureUsers } from './auth/users.ts';
+import { ensureUsers } from './accounts/users.ts';
 import { type EmbeddedServer, runEmbedded } from './compose/embedded.ts';
 import { openBackend } from './compose/engine.ts';
 import { openFront } from './compose/front.ts';
@@ -7,7 +7,7 @@ import { openListeners } from './compose/listeners.ts';
 import { type RunningServer, runServer } from './compose/running-server.ts';
 import { type Config, checkChannels } from './config/config.ts';
 import { DIALECTS } from './dialects/index.ts';
-import type { Dialect } from './dialects/shared/dialect.ts';
+import type { Dialect } from './dialects/kit/dialect.ts';
 
 export type { EmbeddedPeer, EmbeddedServer, EmbeddedSocket } from './compose/embedded.ts';
 export type { RunningServer } from './compose/running-server.ts';

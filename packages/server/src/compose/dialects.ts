@@ -1,11 +1,11 @@
 /** Opens the dialects of a server, each with its settings and hub. */
 import type { Config } from '../config/config.ts';
-import type { Engine, Log } from '../core/api/index.ts';
-import type { ConnectionRegistry } from '../dialects/shared/connection-registry.ts';
-import type { Dialect, DialectContext } from '../dialects/shared/dialect.ts';
-import { NONE, type Projection } from '../dialects/shared/projection.ts';
-import type { ServedDialect } from '../dialects/shared/routes.ts';
-import { SubscriptionHub } from '../dialects/shared/subscription-hub.ts';
+import type { Engine, Log } from '../core/index.ts';
+import type { ConnectionRegistry } from '../dialects/kit/connection-registry.ts';
+import type { Dialect, DialectContext } from '../dialects/kit/dialect.ts';
+import { NONE, type Projection } from '../dialects/kit/projection.ts';
+import type { ServedDialect } from '../dialects/kit/routes.ts';
+import { SubscriptionHub } from '../dialects/kit/subscription-hub.ts';
 import { forDialect } from '../http/dialect-scope.ts';
 
 export type ServerContext = Omit<DialectContext, 'settings'>;

@@ -1,7 +1,7 @@
 /** The domains and agents that ship with Parlance. */
-import { type Agent, AgentCatalog, type Domain } from '../core/api/index.ts';
+import { type Agent, AgentCatalog, type Domain } from '../core/index.ts';
 import { DIALECTS } from '../dialects/index.ts';
-import type { Dialect } from '../dialects/shared/dialect.ts';
+import type { Dialect } from '../dialects/kit/dialect.ts';
 import { byId } from '../lib/by-id.ts';
 
 const AGENTS: readonly Agent[] = [

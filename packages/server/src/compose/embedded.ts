@@ -3,8 +3,8 @@
 import { type ConnectionId, LOCAL, type Principal } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import type { Config } from '../config/config.ts';
-import type { Log } from '../core/ports/logger.ts';
-import { socketRouter } from '../dialects/shared/routes.ts';
+import type { Log } from '../core/ports/telemetry.ts';
+import { socketRouter } from '../dialects/kit/routes.ts';
 import { rememberAddress } from '../http/client-address.ts';
 import type { Connection, FrameTap, Socket } from '../http/connection.ts';
 import { readFrame } from '../http/read-frame.ts';

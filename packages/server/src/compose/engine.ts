@@ -3,9 +3,9 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { withoutStalePages } from '@parlance/copilot';
 import { LOCAL } from '@parlance/protocol';
-import { openAuthenticator } from '../auth/authenticator.ts';
-import { newPasswordProblem } from '../auth/passwords.ts';
-import { openMemoryBus } from '../buses/memory/bus.ts';
+import { openAuthenticator } from '../accounts/authenticator.ts';
+import { newPasswordProblem } from '../accounts/passwords.ts';
+import type { SettingsStore } from '../accounts/store.ts';
 import type { Config } from '../config/config.ts';
 import { INSTALLATION, isInstallation, WORKSPACE } from '../config/installation.ts';
 import {
@@ -14,12 +14,11 @@ import {
   createEngine,
   type Engine,
   type Log,
-} from '../core/api/index.ts';
-import type { Folders } from '../core/ports/folders.ts';
-import type { SettingsStore } from '../core/ports/settings.ts';
-import type { Tool } from '../core/ports/tool.ts';
+  openMemoryBus,
+} from '../core/index.ts';
+import type { Folders, Tool } from '../core/ports/tool.ts';
+import type { Dialect } from '../dialects/kit/dialect.ts';
 import { native } from '../dialects/native/dialect.ts';
-import type { Dialect } from '../dialects/shared/dialect.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import { metered } from '../stores/shared/metered.ts';
 import { openLog } from '../telemetry/log.ts';

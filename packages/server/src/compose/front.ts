@@ -1,7 +1,7 @@
 /** Opens the parts that clients reach: dialects, HTTP routes and sockets. */
 import type { Hono } from 'hono';
 import type { Config } from '../config/config.ts';
-import type { Dialect } from '../dialects/shared/dialect.ts';
+import type { Dialect } from '../dialects/kit/dialect.ts';
 import { anonymousBudget, ByteBudget } from '../http/byte-budget.ts';
 import { OpenStreams } from '../http/open-streams.ts';
 import { RefusedOrigins } from '../http/refused-origins.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { Hono } from 'hono';
-import { type Dialect, defineDialect } from '../dialects/shared/dialect.ts';
+import { type Dialect, defineDialect } from '../dialects/kit/dialect.ts';
 import type { Operations } from '../telemetry/routes.ts';
 import { QUIET } from '../testing/pusher.ts';
 import { unstartedDialects } from '../testing/unstarted.ts';

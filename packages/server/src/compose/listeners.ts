@@ -1,14 +1,14 @@
 /** The default listener and the extra ones, each of one dialect. */
 import { Fault } from '@parlance/protocol';
 import { type Changeable, type Config, ConfigError, type Door } from '../config/config.ts';
-import type { Log } from '../core/api/index.ts';
-import type { Dialect } from '../dialects/shared/dialect.ts';
+import type { Log } from '../core/index.ts';
+import type { Dialect } from '../dialects/kit/dialect.ts';
 import {
   listenerRouter,
   type ServedDialect,
   type SocketRouter,
   socketRouter,
-} from '../dialects/shared/routes.ts';
+} from '../dialects/kit/routes.ts';
 import { clientAddress, rememberAddress } from '../http/client-address.ts';
 import { originPolicy } from '../http/origin-policy.ts';
 import { pairedRequests } from '../http/paired-origins.ts';

@@ -1,7 +1,7 @@
 /** Provider for the server's default model: each request uses the model configured at that time. */
 import type { Config } from '../config/config.ts';
-import type { Log } from '../core/ports/logger.ts';
 import type { Provider } from '../core/ports/provider.ts';
+import type { Log } from '../core/ports/telemetry.ts';
 import { openProvider } from './model-provider.ts';
 import type { LiveConfig } from './setup/live-config.ts';
 

@@ -9,8 +9,8 @@ import {
   type ModelChoice,
   VENDORS,
 } from '../config/config.ts';
-import type { Log } from '../core/ports/logger.ts';
 import type { Provider } from '../core/ports/provider.ts';
+import type { Log } from '../core/ports/telemetry.ts';
 import { anthropic } from '../providers/anthropic.ts';
 import { google } from '../providers/google.ts';
 import { fetchClient } from '../providers/http/fetch-client.ts';

@@ -2,8 +2,8 @@
 import { Fault } from '@parlance/protocol';
 import { Price } from '@parlance/protocol/api';
 import { z } from 'zod';
-import type { SettingsStore } from '../core/ports/settings.ts';
-import type { PriceTable } from '../dialects/shared/prices.ts';
+import type { SettingsStore } from '../accounts/store.ts';
+import type { PriceTable } from '../dialects/kit/prices.ts';
 
 const DOCUMENT = 'prices';
 const MAX_MODELS = 1_000;

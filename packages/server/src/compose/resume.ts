@@ -1,5 +1,5 @@
 /** Resumes unfinished turns after startup. */
-import type { Engine, Log } from '../core/api/index.ts';
+import type { Engine, Log } from '../core/index.ts';
 
 /** Runs after the server has started, so that no turn can delay the startup. */
 export async function resumeTurns(engine: Engine, log: Log): Promise<void> {

@@ -3,10 +3,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { version } from '../../package.json' with { type: 'json' };
-import { openMemoryNetwork } from '../buses/memory/transport.ts';
+import { openMemoryNetwork } from '../cluster/memory-transport.ts';
+import { joinCluster } from '../cluster/remote-network.ts';
+import type { Transport, WakeUps } from '../cluster/transport.ts';
 import type { Config } from '../config/config.ts';
-import type { Transport } from '../core/ports/transport.ts';
-import type { WakeUps } from '../core/ports/wake-up.ts';
 import { openPostgresStore, type PostgresStore } from '../stores/postgres/open.ts';
 import { openWakeUps } from '../stores/postgres/wake-up.ts';
 import { leasedWrite } from './leased-writes.ts';
@@ -59,7 +59,7 @@ export async function openShared(
     secret: new TextEncoder().encode(config.authSecret ?? store.cluster.secret),
     cluster: {
       transport,
-      wakeUps,
+      join: (member) => joinCluster({ ...member, transport, wakeUps }),
       sweepMs: SWEEP_MS,
       livingNodes: () => livingNodes(store),
       onFailover: store.onFailover,
@@ -94,7 +94,7 @@ async function openTransport(
     network.down();
     return transport;
   }
-  const { openValkeyTransport } = await import('../buses/valkey/transport.ts');
+  const { openValkeyTransport } = await import('../cluster/valkey/transport.ts');
   return openValkeyTransport({ ...options, server: { url: redis }, meter: metrics });
 }
 

@@ -1,9 +1,9 @@
 /** WebSocket transport and handshake. */
 import { asFault, type ConnectionId } from '@parlance/protocol';
-import { tokenRevocation } from '../auth/held-streams.ts';
+import { tokenRevocation } from '../accounts/held-streams.ts';
 import type { Config } from '../config/config.ts';
-import type { Log } from '../core/api/index.ts';
-import type { SocketRouter } from '../dialects/shared/routes.ts';
+import type { Log } from '../core/index.ts';
+import type { SocketRouter } from '../dialects/kit/routes.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Opening } from '../http/dialect-socket.ts';

@@ -1,5 +1,5 @@
 /** Values that become known during startup, for parts created before. */
-import type { ServedDialect } from '../dialects/shared/routes.ts';
+import type { ServedDialect } from '../dialects/kit/routes.ts';
 import type { OpenStreams } from '../http/open-streams.ts';
 import type { RefusedOrigins } from '../http/refused-origins.ts';
 

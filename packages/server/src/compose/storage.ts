@@ -1,10 +1,10 @@
 /** Opens the storage: the embedded database, or one shared by several nodes. */
 import { version } from '../../package.json' with { type: 'json' };
-import { loadSecret } from '../auth/secret.ts';
+import { loadSecret } from '../accounts/secret.ts';
+import type { LoginAttempts } from '../accounts/store.ts';
 import type { Config } from '../config/config.ts';
 import { register } from '../config/data-folder.ts';
-import type { EngineParts, Log } from '../core/api/index.ts';
-import type { LoginAttempts } from '../core/ports/login-attempts.ts';
+import type { EngineParts, Log } from '../core/index.ts';
 import type { Store } from '../stores/shared/store.ts';
 import { openSqliteStore } from '../stores/sqlite/open.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

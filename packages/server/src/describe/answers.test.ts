@@ -1,7 +1,7 @@
 /** Real responses match their description and have no undescribed fields. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import type { z } from 'zod';
-import type { Endpoint } from '../dialects/shared/description.ts';
+import type { Endpoint } from '../dialects/kit/description.ts';
 import { startTestServer, type TestServer } from '../testing/server.ts';
 import { until } from '../testing/until.ts';
 import { DESCRIPTIONS } from './descriptions.ts';

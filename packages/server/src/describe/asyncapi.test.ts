@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { EXAMPLE_IDS, messageName } from '../dialects/shared/description.ts';
+import { EXAMPLE_IDS, messageName } from '../dialects/kit/description.ts';
 import { goldenNames, goldenPath, readText } from '../testing/transcripts.ts';
 import { asyncApiDocument, asyncApiText, hasSocket } from './asyncapi.ts';
 import { DESCRIPTIONS } from './descriptions.ts';

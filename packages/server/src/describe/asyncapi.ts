@@ -1,5 +1,5 @@
 /** The AsyncAPI 3.0 document of every dialect with WebSockets. */
-import { EXAMPLE_IDS } from '../dialects/shared/description.ts';
+import { EXAMPLE_IDS } from '../dialects/kit/description.ts';
 import type { Described, DescribedSocket } from './descriptions.ts';
 import { type JsonSchema, payloadSchema } from './json-schema.ts';
 import { VERSION } from './version.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { DIALECTS } from '../dialects/index.ts';
-import { EXAMPLE_IDS } from '../dialects/shared/description.ts';
+import { EXAMPLE_IDS } from '../dialects/kit/description.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 
 test('every dialect of the index is described', () => {

@@ -1,8 +1,8 @@
 /** Descriptions of everything that the server serves: its dialects in index order, then the server itself. */
 import { DIALECTS } from '../dialects/index.ts';
-import type { Description, ExampleIds, SocketDescription } from '../dialects/shared/description.ts';
-import type { Dialect } from '../dialects/shared/dialect.ts';
-import { type SocketRoute, socketRoutes } from '../dialects/shared/listen.ts';
+import type { Description, ExampleIds, SocketDescription } from '../dialects/kit/description.ts';
+import type { Dialect } from '../dialects/kit/dialect.ts';
+import { type SocketRoute, socketRoutes } from '../dialects/kit/listen.ts';
 import { description as server } from './server.ts';
 
 // The socket addresses of a dialect as text, derived from the `listen` entries.

@@ -7,9 +7,9 @@ import {
   type LearnedId,
   type MessageExample,
   type RequestExample,
-} from '../dialects/shared/description.ts';
-import { httpRoutes, socketRoutes } from '../dialects/shared/listen.ts';
-import type { ServedDialect } from '../dialects/shared/routes.ts';
+} from '../dialects/kit/description.ts';
+import { httpRoutes, socketRoutes } from '../dialects/kit/listen.ts';
+import type { ServedDialect } from '../dialects/kit/routes.ts';
 import { type Described, descriptionsOf } from './descriptions.ts';
 
 /** Leaves out dialects whose sockets are disabled. */

@@ -1,6 +1,6 @@
 /** Frames that a real server sends in response to the examples match the described schemas. */
 import { afterAll, beforeAll, expect, test } from 'bun:test';
-import { EXAMPLE_IDS, messageName } from '../dialects/shared/description.ts';
+import { EXAMPLE_IDS, messageName } from '../dialects/kit/description.ts';
 import type { AnyFrame } from '../testing/client.ts';
 import { startTestServer, type TestServer } from '../testing/server.ts';
 import { hasSocket } from './asyncapi.ts';

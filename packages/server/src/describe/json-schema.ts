@@ -1,6 +1,6 @@
 /** Converts zod schemas to JSON Schema. */
 import { z } from 'zod';
-import { COMPONENTS } from '../dialects/shared/description.ts';
+import { COMPONENTS } from '../dialects/kit/description.ts';
 
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 

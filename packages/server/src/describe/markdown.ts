@@ -1,5 +1,5 @@
 /** The reference part of a dialect's page: tables of messages and endpoints. */
-import type { Endpoint } from '../dialects/shared/description.ts';
+import type { Endpoint } from '../dialects/kit/description.ts';
 import type { Described } from './descriptions.ts';
 import { type JsonSchema, payloadSchema } from './json-schema.ts';
 

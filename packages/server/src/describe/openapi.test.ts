@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { FAULTS } from '../dialects/copilot/faults.ts';
 import { CopilotError } from '../dialects/copilot/response-schemas.ts';
-import { COMPONENTS } from '../dialects/shared/description.ts';
+import { COMPONENTS } from '../dialects/kit/description.ts';
 import { registeredRoutes } from '../testing/registered-routes.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import { type Operation, openApiDocument } from './openapi.ts';

@@ -1,6 +1,6 @@
 /** The OpenAPI 3.1 document of all HTTP endpoints, built from the schemas that the routes validate with. */
 import type { z } from 'zod';
-import type { Answer, Endpoint, Security } from '../dialects/shared/description.ts';
+import type { Answer, Endpoint, Security } from '../dialects/kit/description.ts';
 import type { Described } from './descriptions.ts';
 import { bodySchema, componentSchemas, type JsonSchema, parameterSchema } from './json-schema.ts';
 

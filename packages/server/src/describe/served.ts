@@ -1,5 +1,5 @@
 /** The documents as they are served. */
-import type { Dialect } from '../dialects/shared/dialect.ts';
+import type { Dialect } from '../dialects/kit/dialect.ts';
 import { asyncApiText } from './asyncapi.ts';
 import { descriptionsOf } from './descriptions.ts';
 import { openApiText } from './openapi.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Description, named } from '../dialects/shared/description.ts';
+import { type Description, named } from '../dialects/kit/description.ts';
 
 const OpenApiDocument = named(
   'OpenApiDocument',

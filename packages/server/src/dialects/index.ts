@@ -9,11 +9,11 @@ import { broadcast } from './broadcast/dialect.ts';
 import { conversations } from './conversations/dialect.ts';
 import { copilot } from './copilot/dialect.ts';
 import { extension } from './extension/dialect.ts';
+import type { Dialect, ProjectedDialect } from './kit/dialect.ts';
 import { mcp } from './mcp/dialect.ts';
 import { native } from './native/dialect.ts';
 import { openai } from './openai/dialect.ts';
 import { pusher } from './pusher/dialect.ts';
-import type { Dialect, ProjectedDialect } from './shared/dialect.ts';
 
 const ALL = [
   a2a,

@@ -1,4 +1,4 @@
-/** Authentication of callers; implemented by `auth/`. */
+/** Authentication of callers; implemented by `accounts/`. */
 import type { Principal } from '@parlance/protocol';
 
 export type Login = { readonly token: string; readonly expiresAt: number; readonly principal: Principal };

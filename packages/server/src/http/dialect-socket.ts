@@ -1,7 +1,7 @@
 /** One WebSocket as a dialect sees it, and its state. */
 import type { ConnectionId, Principal, SessionId } from '@parlance/protocol';
 import type { ServerWebSocket } from 'bun';
-import type { Meter } from '../core/ports/meter.ts';
+import type { Meter } from '../core/ports/telemetry.ts';
 import type { Peer } from './anonymous-sockets.ts';
 import type { Connection, FrameTap, OnTokenRevoked, Pieces, Socket } from './connection.ts';
 import type { ReceiveQueue } from './receive-queue.ts';

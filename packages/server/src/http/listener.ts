@@ -1,6 +1,6 @@
 /** One listening address. Rejects requests, upgrades them to sockets, or passes them to the routes. */
 import type { Server } from 'bun';
-import type { Log } from '../core/ports/logger.ts';
+import type { Log } from '../core/ports/telemetry.ts';
 import type { Opening } from './dialect-socket.ts';
 import { rememberServer } from './idle-connections.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';

@@ -1,5 +1,5 @@
 /** Decides by Host and Origin whether a request is accepted, on every listener and method. */
-import type { Log } from '../core/ports/logger.ts';
+import type { Log } from '../core/ports/telemetry.ts';
 import { type BoundAddress, checkHost, checkOrigin } from './origins.ts';
 import { isPlainOrigin, type RefusedOrigins } from './refused-origins.ts';
 

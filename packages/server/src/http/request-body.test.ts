@@ -2,7 +2,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { connect, type Socket } from 'node:net';
 import { asFault } from '@parlance/protocol';
-import { NO_METER } from '../core/ports/meter.ts';
+import { NO_METER } from '../core/ports/telemetry.ts';
 import { until } from '../testing/until.ts';
 import { ByteBudget } from './byte-budget.ts';
 import { type BodyLimits, bodyReader } from './request-body.ts';

@@ -1,6 +1,6 @@
 /** Reads HTTP request bodies with limits on size, time and total buffered bytes. */
 import { Fault } from '@parlance/protocol';
-import { type Meter, NO_METER } from '../core/ports/meter.ts';
+import { type Meter, NO_METER } from '../core/ports/telemetry.ts';
 import type { ByteBudgets } from './byte-budget.ts';
 import type { BodySender, ReadBody } from './read-body.ts';
 

@@ -3,7 +3,7 @@
  * reader, frames are buffered up to a limit, and pieces of one text are joined. Beyond the limit, the reader
  * is disconnected and reads the rest from the log after it reconnects.
  */
-import { TextBuffer } from '../core/api/index.ts';
+import { TextBuffer } from '../core/index.ts';
 import type { Pieces } from './connection.ts';
 
 export type FrameWriter = {

@@ -1,7 +1,7 @@
 /** Server-sent events: a response that stays open, with a bounded buffer for slow readers. */
 import type { ConnectionId, Fault } from '@parlance/protocol';
-import type { Log } from '../core/ports/logger.ts';
-import { type Meter, NO_METER } from '../core/ports/meter.ts';
+import { type Log, type Meter, NO_METER } from '../core/ports/telemetry.ts';
+
 import type { EventStream, OnTokenRevoked, OpenStream, Pieces } from './connection.ts';
 import { serverOf } from './idle-connections.ts';
 import type { ClosableStream, OpenStreams } from './open-streams.ts';

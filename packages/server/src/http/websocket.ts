@@ -1,8 +1,8 @@
 /** WebSocket transport: bytes to frames and back, for all dialects. */
 import { Fault } from '@parlance/protocol';
 import type { ServerWebSocket, WebSocketHandler } from 'bun';
-import type { Log } from '../core/ports/logger.ts';
-import { type Meter, NO_METER } from '../core/ports/meter.ts';
+import { type Log, type Meter, NO_METER } from '../core/ports/telemetry.ts';
+
 import { AnonymousSockets, type Peer } from './anonymous-sockets.ts';
 import type { ByteBudget } from './byte-budget.ts';
 import { type Data, DialectSocket, type Opening, SocketWriter } from './dialect-socket.ts';

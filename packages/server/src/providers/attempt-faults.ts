@@ -1,5 +1,5 @@
 /** Faults of an attempt that the vendor did not report. */
-import { type AnswerLimit, answerTooLong } from '../core/ports/answer-limits.ts';
+import { type AnswerLimit, answerTooLong } from '../core/ports/provider.ts';
 import type { ApiFault } from './model-api.ts';
 
 export const CANCELLED: ApiFault = {

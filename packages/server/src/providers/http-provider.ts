@@ -1,9 +1,9 @@
 /** Drives a model API over HTTP: one answer of the model, with retries. */
 import type { FaultData } from '@parlance/protocol';
 import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
-import type { AnswerLimits } from '../core/ports/answer-limits.ts';
-import type { Log } from '../core/ports/logger.ts';
-import type { OnDelta, Prompt, Provider, ProviderEvent } from '../core/ports/provider.ts';
+import type { AnswerLimits, OnDelta, Prompt, Provider, ProviderEvent } from '../core/ports/provider.ts';
+import type { Log } from '../core/ports/telemetry.ts';
+
 import { sleep } from '../lib/sleep.ts';
 import { BUG, CANCELLED, COMPRESSED, ENDLESS, REDIRECTED, tooLong, unavailable } from './attempt-faults.ts';
 import type { Body } from './http/body.ts';

@@ -1,6 +1,6 @@
 /** Structured logs on standard error; standard output is reserved for the lines that scripts wait for. */
 import pino from 'pino';
-import type { Log } from '../core/ports/logger.ts';
+import type { Log } from '../core/ports/telemetry.ts';
 
 /** Redacted in every log line. */
 const SECRETS = [

@@ -1,5 +1,5 @@
 /** Every metric: source of `/metrics` and of the table in the guide. */
-import type { CounterName, GaugeName, HistogramName } from '../core/ports/meter.ts';
+import type { CounterName, GaugeName, HistogramName } from '../core/ports/telemetry.ts';
 
 type Described = {
   readonly help: string;

@@ -5,7 +5,7 @@ import Counter from 'prom-client/lib/counter.js';
 import Gauge from 'prom-client/lib/gauge.js';
 import Histogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
-import type { CounterName, Figures, GaugeName, HistogramName, Meter } from '../core/ports/meter.ts';
+import type { CounterName, Figures, GaugeName, HistogramName, Meter } from '../core/ports/telemetry.ts';
 import { COUNTERS, counterName, entries, GAUGES, HISTOGRAMS, metricName, PROCESS } from './metric-list.ts';
 
 export type Metrics = Meter & {

@@ -24,8 +24,14 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { AgentRef, CallId, DurableEvent, TurnId, Usage } from '@parlance/protocol';
 import type { SessionRef } from '../core/ports/event-store.ts';
-import type { Log } from '../core/ports/logger.ts';
-import type { ModelCallInfo, ModelOutcome, ModelTrace, TracedState, Tracer } from '../core/ports/tracer.ts';
+import type {
+  Log,
+  ModelCallInfo,
+  ModelOutcome,
+  ModelTrace,
+  TracedState,
+  Tracer,
+} from '../core/ports/telemetry.ts';
 
 export type TraceOptions = {
   /** address of the collector; spans go to `/v1/traces` below it */

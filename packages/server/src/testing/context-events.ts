@@ -1,8 +1,8 @@
 /** Events that change the context, for tests. */
 import type { CallId, DurableEvent, DurableEventBody, InputId, SessionId, TurnId } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
-import { type Context, cutContext, EMPTY, evolveContext } from '../core/domain/context.ts';
 import type { ContextItem } from '../core/ports/provider.ts';
+import { type Context, cutContext, EMPTY, evolveContext } from '../core/session/context.ts';
 
 export const TURN = 'turn-1' as TurnId;
 export const CODER = { id: 'coder', name: 'Coder' };

@@ -1,8 +1,8 @@
 /** An echo server without a dialect and with configurable limits, for transport tests. */
 import { type ConnectionId, LOCAL } from '@parlance/protocol';
-import type { Log } from '../core/api/index.ts';
-import type { Meter } from '../core/ports/meter.ts';
-import { NO_METER } from '../core/ports/meter.ts';
+import type { Log } from '../core/index.ts';
+import { type Meter, NO_METER } from '../core/ports/telemetry.ts';
+
 import { ByteBudget } from '../http/byte-budget.ts';
 import type { Connection, Socket } from '../http/connection.ts';
 import type { Opening } from '../http/dialect-socket.ts';

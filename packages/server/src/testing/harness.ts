@@ -1,17 +1,11 @@
 /** An engine for scenarios: a scripted model, small tools, a deterministic clock and deterministic ids. */
 import { type Ask, Fault, LOCAL, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
 import { z } from 'zod';
-import { openMemoryBus } from '../buses/memory/bus.ts';
 import { defaultCatalog } from '../compose/domains.ts';
-import {
-  type Caller,
-  createEngine,
-  type Engine,
-  type EngineParts,
-  type SessionRef,
-} from '../core/api/index.ts';
+import { openMemoryBus } from '../core/engine/bus.ts';
+import { type Caller, createEngine, type Engine, type EngineParts, type SessionRef } from '../core/index.ts';
 import type { SessionStore } from '../core/ports/event-store.ts';
-import type { Log } from '../core/ports/logger.ts';
+import type { Log } from '../core/ports/telemetry.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
 import {
   type ExclusiveSessions,
@@ -60,9 +54,7 @@ export async function createHarness(
     debug: ignore,
     info: ignore,
     warn: ignore,
-    // The tool `broken` fails on purpose.
-    error: (data, message) =>
-      'tool' in data && data.tool === 'broken' ? undefined : console.error(message, data),
+    error: (data, message) => console.error(message, data),
   };
   const engine = createEngine({
     store: withLeases(store, leases, options.exclusive),

@@ -1,10 +1,11 @@
 /** Several nodes on one store, in one process. */
 
 import { Fault } from '@parlance/protocol';
-import { openMemoryNetwork } from '../buses/memory/transport.ts';
+import { openMemoryNetwork } from '../cluster/memory-transport.ts';
+import { joinCluster } from '../cluster/remote-network.ts';
+import type { Transport } from '../cluster/transport.ts';
 import type { SessionStore } from '../core/ports/event-store.ts';
-import type { Log } from '../core/ports/logger.ts';
-import type { Transport } from '../core/ports/transport.ts';
+import type { Log } from '../core/ports/telemetry.ts';
 import {
   ExclusiveSessions,
   LeaseTable,
@@ -116,6 +117,7 @@ export class HarnessCluster {
         cluster: {
           sweepMs: SWEEP_MS,
           transport,
+          join: (member) => joinCluster({ ...member, transport }),
           livingNodes: () => this.livingNodes(),
           onFailover: (listener) => {
             this.#failovers.add(listener);

@@ -11,10 +11,10 @@ import {
   type TurnId,
   textPart,
 } from '@parlance/protocol';
-import { decide } from '../core/domain/decide.ts';
-import type { DecidableCommand, DecisionContext } from '../core/domain/decision.ts';
-import { evolve } from '../core/domain/evolve.ts';
-import { initialState, type SessionState } from '../core/domain/session-state.ts';
+import { type DecidableCommand, type DecisionContext, decide } from '../core/session/decide.ts';
+
+import { evolve } from '../core/session/evolve.ts';
+import { initialState, type SessionState } from '../core/session/session-state.ts';
 
 export const CODER: AgentRef = { id: 'coder', name: 'Coder' };
 export const USAGE = { inputTokens: 3, outputTokens: 2 };

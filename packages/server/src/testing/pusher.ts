@@ -1,7 +1,8 @@
 /** A server for Pusher channels with configurable limits and clock, and raw clients for it. */
 import type { ConnectionId } from '@parlance/protocol';
 import { Hono } from 'hono';
-import type { Log, Transport } from '../core/api/index.ts';
+import type { Transport } from '../cluster/transport.ts';
+import type { Log } from '../core/index.ts';
 import type { Application } from '../dialects/pusher/application.ts';
 import type { Clock } from '../dialects/pusher/clock.ts';
 import { openPusher } from '../dialects/pusher/inbound.ts';

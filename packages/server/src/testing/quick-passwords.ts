@@ -1,6 +1,6 @@
 /**
  * Hashes passwords at the lowest cost: servers of tests are started a thousand times. Verification uses the
- * cost of the stored hash. `auth/passwords.test.ts` and servers in their own processes use the real cost.
+ * cost of the stored hash. `accounts/passwords.test.ts` and servers in their own processes use the real cost.
  */
 const { hash } = Bun.password;
 const COST = { algorithm: 'argon2id', memoryCost: 8, timeCost: 1 } as const;

@@ -1,7 +1,7 @@
 /** The HTTP routes of a server, without starting one. */
 import { httpRoutes } from '../compose/http.ts';
 import { DIALECTS } from '../dialects/index.ts';
-import type { Dialect } from '../dialects/shared/dialect.ts';
+import type { Dialect } from '../dialects/kit/dialect.ts';
 import type { Operations } from '../telemetry/routes.ts';
 import { QUIET } from './pusher.ts';
 import { unstartedDialects } from './unstarted.ts';

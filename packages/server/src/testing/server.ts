@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Door, loadConfig } from '../config/config.ts';
-import type { Dialect } from '../dialects/shared/dialect.ts';
+import type { Dialect } from '../dialects/kit/dialect.ts';
 import { type RunningServer, startServer } from '../main.ts';
 import { TestClient } from './client.ts';
 import { hashQuickly } from './quick-passwords.ts';

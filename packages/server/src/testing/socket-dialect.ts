@@ -1,6 +1,6 @@
 /** Determines the dialect of a socket path, without starting a server. */
 import { DIALECTS } from '../dialects/index.ts';
-import { socketRouter } from '../dialects/shared/routes.ts';
+import { socketRouter } from '../dialects/kit/routes.ts';
 import type { Connection, Socket } from '../http/connection.ts';
 
 const served = DIALECTS.map((dialect) => ({ dialect, inbound: { open: () => ({}) as Connection } }));

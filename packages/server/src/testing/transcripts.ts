@@ -2,8 +2,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { LOCAL, type SessionEvent, type SessionId } from '@parlance/protocol';
-import type { SessionSnapshot } from '../core/api/index.ts';
-import type { ProjectedDialect } from '../dialects/shared/dialect.ts';
+import type { SessionSnapshot } from '../core/index.ts';
+import type { ProjectedDialect } from '../dialects/kit/dialect.ts';
 
 const SOURCE = join(import.meta.dir, '..');
 

@@ -1,9 +1,9 @@
 /** The dialects of a server without starting it, for routes and descriptions. */
 import { openDialect, type ServerContext } from '../compose/dialects.ts';
 import { loadConfig } from '../config/config.ts';
-import { ChannelBus } from '../dialects/shared/channel-bus.ts';
-import type { Dialect } from '../dialects/shared/dialect.ts';
-import type { ServedDialect } from '../dialects/shared/routes.ts';
+import { ChannelBus } from '../dialects/kit/channel-bus.ts';
+import type { Dialect } from '../dialects/kit/dialect.ts';
+import type { ServedDialect } from '../dialects/kit/routes.ts';
 import { QUIET } from './pusher.ts';
 
 /** `settings` are environment variables. */

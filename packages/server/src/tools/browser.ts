@@ -8,8 +8,8 @@ import {
   textPart,
 } from '@parlance/protocol';
 import { z } from 'zod';
-import type { ClientTools } from '../core/ports/client-tools.ts';
-import { defineTool, type Tool, type ToolResult } from '../core/ports/tool.ts';
+import { type ClientTools, defineTool, type Tool, type ToolResult } from '../core/ports/tool.ts';
+
 import { cutText, RESULT_LIMIT } from './cut.ts';
 
 type Row = {
@@ -122,7 +122,7 @@ function browserTool(name: string, row: Row, clients: ClientTools): Tool {
         ? Boolean(row.changes?.(parameters))
         : !isNamed(String(address), eventsSinceIdle);
     },
-    // Runs without approval unless the context contains untrusted content: see `core/domain/approvals.ts`.
+    // Runs without approval unless the context contains untrusted content: see `core/session/approvals.ts`.
     approval(parameters) {
       const description = row.changes?.(parameters);
       if (!description) return null;

@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative } from 'node:path';
 import { Fault } from '@parlance/protocol';
-import type { Folders } from '../core/ports/folders.ts';
+import type { Folders } from '../core/ports/tool.ts';
 import { changesGitFolder, isGitFolder } from './git-folder.ts';
 import type { Guard } from './guard.ts';
 import { contains, isHidden } from './paths.ts';

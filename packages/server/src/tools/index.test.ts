@@ -3,9 +3,9 @@ import { readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConnectionId, type Json, PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
-import { ClientToolBroker } from '../core/api/index.ts';
-import type { ClientRequest } from '../core/ports/client-tools.ts';
-import type { Tool } from '../core/ports/tool.ts';
+import { ClientToolBroker } from '../core/index.ts';
+import type { ClientRequest, Tool } from '../core/ports/tool.ts';
+
 import { contextIn, faultOf, toolFixture, use } from '../testing/tools/tool-context.ts';
 import { builtInTools } from './index.ts';
 

@@ -1,7 +1,7 @@
 /** The built-in tools. */
 
-import type { ClientTools } from '../core/ports/client-tools.ts';
-import type { Tool } from '../core/ports/tool.ts';
+import type { ClientTools, Tool } from '../core/ports/tool.ts';
+
 import { browserTools } from './browser.ts';
 import { COPILOT_TOOLS } from './copilot/tools.ts';
 import { echo } from './echo.ts';

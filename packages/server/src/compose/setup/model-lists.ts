@@ -9,7 +9,7 @@ import {
   VENDORS,
   type Vendor,
 } from '../../config/config.ts';
-import type { ProviderModels, VendorQuestion } from '../../dialects/shared/setup.ts';
+import type { ProviderModels, VendorQuestion } from '../../dialects/kit/setup.ts';
 import { type ModelListing, type VendorAccess, vendorModels } from '../../providers/vendor-models.ts';
 import type { LiveConfig } from './live-config.ts';
 

@@ -1,7 +1,7 @@
 /** Setup at run time: loads stored settings and applies their changes. */
 import { type Changeable, type Config, lacksKey, requireKey, requireKeyOf } from '../../config/config.ts';
-import type { AgentCatalog, Log } from '../../core/api/index.ts';
-import type { Dialect } from '../../dialects/shared/dialect.ts';
+import type { AgentCatalog, Log } from '../../core/index.ts';
+import type { Dialect } from '../../dialects/kit/dialect.ts';
 import type { McpTools } from '../../tools/mcp/open.ts';
 import { agentCatalog } from '../domains.ts';
 import type { Storage } from '../storage.ts';

@@ -1,6 +1,7 @@
 /** Reads, changes and applies the stored settings, including those written by other nodes. */
 import { Fault, isObject, type Json, type JsonObject } from '@parlance/protocol';
-import { seal, unseal } from '../../auth/seal.ts';
+import { seal, unseal } from '../../accounts/seal.ts';
+import type { SettingsStore } from '../../accounts/store.ts';
 import {
   addressSetting,
   type Changeable,
@@ -15,9 +16,8 @@ import {
   VENDORS,
   type Vendor,
 } from '../../config/config.ts';
-import type { Log } from '../../core/ports/logger.ts';
-import type { SettingsStore } from '../../core/ports/settings.ts';
-import type { FixedIds, SetupChange, SetupView } from '../../dialects/shared/setup.ts';
+import type { Log } from '../../core/ports/telemetry.ts';
+import type { FixedIds, SetupChange, SetupView } from '../../dialects/kit/setup.ts';
 import type { LiveConfig } from './live-config.ts';
 
 /** name of the document */

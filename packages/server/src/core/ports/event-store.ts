@@ -165,3 +165,112 @@ export class AppendConflict extends Error {
     super(`session ${sessionKey(ref)} is at event ${actual}, not ${expected}`);
   }
 }
+
+// Full-text search over messages. `update` brings the index up to date with the log, not appends: appends
+// cost nothing extra, and an older database needs no rebuild. Contract tests: `testing/stores/contract/search.ts`.
+
+/** Consecutive words, as split by `lib/words.ts`. */
+export type SearchTerm = {
+  readonly words: readonly string[];
+  /** the last word may be a prefix */
+  readonly prefix: boolean;
+};
+
+export type SearchQuery = {
+  readonly owner: PrincipalId;
+  /** a message must match all of them; at least one */
+  readonly terms: readonly SearchTerm[];
+  readonly limit: number;
+  /** `next` of the previous page */
+  readonly cursor?: string;
+};
+
+export type SearchHit = {
+  readonly ref: SessionRef;
+  readonly title: string;
+  readonly archived: boolean;
+  /** number of the event with the message */
+  readonly seq: number;
+};
+
+export type SearchPage = { readonly hits: readonly SearchHit[]; readonly next: string | null };
+
+export interface MessageSearch {
+  /**
+   * Indexes messages and turns appended since the last call, reading about `most` events, of one owner or of all.
+   * True if the index is complete. Leaves out ephemeral sessions and skips sessions that cannot be read.
+   */
+  update(max: number, owner?: PrincipalId): Promise<boolean>;
+  /** Latest messages first, without erased sessions. */
+  find(query: SearchQuery): Promise<SearchPage>;
+}
+
+// The turns of sessions by the time of their last change. It follows the log, and is brought up to date together with the
+// index of messages: by `update` of `MessageSearch`. `testing/stores/contract/turns.ts` tests every promise made here.
+
+export type TurnState = 'queued' | 'working' | 'waiting' | 'ended' | 'failed' | 'cancelled';
+
+export type IndexedTurn = {
+  readonly ref: SessionRef;
+  readonly id: TurnId;
+  readonly state: TurnState;
+  /** when it came into this state, or was asked for another approval */
+  readonly at: number;
+  /** the numbers of the event that accepted its input, and of the one that changed it last */
+  readonly first: number;
+  readonly last: number;
+};
+
+export type TurnFilter = {
+  readonly owner: PrincipalId;
+  /** without it, turns of archived sessions are left out */
+  readonly session?: SessionId | undefined;
+  readonly state?: TurnState | undefined;
+  /** changed after this time */
+  readonly since?: number | undefined;
+};
+
+export type TurnQuery = TurnFilter & {
+  readonly limit: number;
+  /** `next` of the previous page */
+  readonly cursor?: string | undefined;
+};
+
+export type TurnPage = { readonly turns: readonly IndexedTurn[]; readonly next: string | null };
+
+export interface TurnIndex {
+  /** The one that changed last first. Throws `invalid` for a cursor that is none. */
+  list(query: TurnQuery): Promise<TurnPage>;
+  count(filter: TurnFilter): Promise<number>;
+  find(ref: SessionRef, id: TurnId): Promise<IndexedTurn | null>;
+}
+
+// Links that show a session to anyone who has them. Contract tests: `testing/stores/contract/shares.ts`.
+
+export type Share = {
+  /** public id, used to revoke the link */
+  readonly id: string;
+  readonly ref: SessionRef;
+  /** SHA-256 of the token in the link, in hex */
+  readonly hash: string;
+  /** last event that the link shows */
+  readonly seq: number;
+  readonly createdAt: number;
+};
+
+export interface ShareStore {
+  /** Null if the link was revoked or its session was erased. */
+  find(hash: string): Promise<Share | null>;
+  /** In order of creation. */
+  list(ref: SessionRef): Promise<Share[]>;
+  /**
+   * Durable when it resolves with `added`. Writes nothing if the session already has `most` links, or does
+   * not exist.
+   */
+  add(share: Share, max: number): Promise<'added' | 'too_many' | 'no_session'>;
+  /**
+   * False if the session has no link with that id. Durable when it resolves. Erasing a session removes its
+   * links.
+   */
+  remove(ref: SessionRef, id: string): Promise<boolean>;
+}

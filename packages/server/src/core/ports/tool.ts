@@ -2,6 +2,7 @@
 import type {
   Ask,
   CallId,
+  ConnectionId,
   DurableEvent,
   Json,
   JsonObject,
@@ -10,14 +11,13 @@ import type {
   SessionId,
 } from '@parlance/protocol';
 import type { z } from 'zod';
-import type { ClientRequest } from './client-tools.ts';
 
 /**
  * Why a call may run. `approved`: a user approved it, once or by a standing grant, or a rule of the operator
  * allows it. `safe`: the tool's `approval` returned null, and the tool must check again that this still
  * holds. `mode`: only the approval mode allows it.
  */
-export type Permission = 'approved' | 'safe' | 'mode';
+export type RunPermission = 'approved' | 'safe' | 'mode';
 
 export type ToolContext = {
   readonly session: SessionId;
@@ -27,7 +27,7 @@ export type ToolContext = {
   readonly root: string;
   /** aborted when the turn is cancelled; a tool must end soon after and leave nothing running */
   readonly signal: AbortSignal;
-  readonly permission: Permission;
+  readonly permission: RunPermission;
   /** events since the session was last idle, including the current one */
   readonly eventsSinceIdle: readonly DurableEvent[];
   /** runs the call on a connected client */
@@ -119,3 +119,101 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
 
 /** Type-checks the functions of a tool against its schema. */
 export const defineTool = <Schema extends z.ZodType>(tool: Tool<Schema>): Tool => tool as unknown as Tool;
+
+// Tools that a connected client executes, such as a browser.
+
+export type ClientRequest = {
+  readonly tool: string;
+  readonly parameters: { [key: string]: Json };
+  /** JSON Schema of the parameters */
+  readonly schema: { [key: string]: Json };
+  readonly permissions: readonly string[];
+  readonly timeoutMs: number;
+  /** message for the model if no connected client offers the tool */
+  readonly unavailable: string;
+};
+
+/** One run of a tool: a new id and its start time. */
+export type ToolRun = { readonly id: string; readonly at: number };
+
+export type ClientAnswer =
+  | { readonly ok: true; readonly result: Json }
+  | {
+      readonly ok: false;
+      readonly kind: string;
+      readonly message: string;
+      readonly recoverable: boolean;
+      readonly retryAfterMs?: number;
+    };
+
+export type ClientProgress = {
+  readonly status: 'queued' | 'executing' | 'completed' | 'failed' | 'timeout';
+  readonly progress?: number;
+  readonly message?: string;
+};
+
+export type ToolOffer = {
+  readonly tools: readonly string[] | 'all';
+  /** the client accepts any other tool, but only if no other client offers it */
+  readonly fallback: boolean;
+};
+
+export const isOffered = ({ tools }: ToolOffer, tool: string): boolean =>
+  tools === 'all' || tools.includes(tool);
+
+/** A connected client, registered by its dialect. */
+export interface ToolClient {
+  readonly connection: ConnectionId;
+  readonly owner: PrincipalId;
+  readonly offer: ToolOffer;
+  /** The id of a run in the format of the client's protocol. */
+  executionId(run: ToolRun): string;
+  /** Sends the request to the client. The answer comes back through `ClientToolBroker.answer`. */
+  request(execution: string, request: ClientRequest): void;
+}
+
+/** Whether a client can currently run a tool. */
+export interface ClientTools {
+  offers(owner: PrincipalId, tool: string): boolean;
+}
+
+/** Clients connected to other nodes. */
+export interface RemoteToolClients {
+  /** Notifies the other nodes; returns a function that withdraws the offer. */
+  announce(client: Pick<ToolClient, 'connection' | 'owner' | 'offer'>): () => void;
+  /** The owner's clients, while the owner is followed. */
+  of(owner: PrincipalId): readonly RemoteToolClient[];
+  /** `ready` resolves when the currently connected clients are known. */
+  follow(owner: PrincipalId): { readonly ready: Promise<void>; close(): void };
+}
+
+export interface RemoteToolClient {
+  readonly connection: ConnectionId;
+  readonly offer: ToolOffer;
+  /** Runs the call on the other node. Rejects with a fault, or with `OutcomeUnknown` if it may have run. */
+  run(job: RemoteToolRun): Promise<Json>;
+}
+
+export type RemoteToolRun = {
+  readonly run: ToolRun;
+  readonly request: ClientRequest;
+  readonly signal: AbortSignal;
+  readonly report: (progress: ClientProgress, execution: string) => void;
+};
+
+/** The call was sent to a client, and its outcome is unknown. The message states the reason. */
+export class OutcomeUnknown extends Error {
+  override readonly name = 'OutcomeUnknown';
+}
+
+/** Folders that sessions may work in, in addition to the server's working directory. */
+export interface Folders {
+  /** The real path of the folder. Throws `invalid` if a session may not work there. */
+  admit(path: string): Promise<string>;
+  /**
+   * Called before each call with a path that `admit` returned, possibly much earlier or on another machine.
+   * Throws `tool_failed` if sessions may no longer work there, or if a link points elsewhere. Returns the
+   * path relative to the server's working directory; empty if it is that directory, or outside of it.
+   */
+  check(path: string): Promise<string>;
+}

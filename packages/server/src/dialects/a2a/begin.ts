@@ -11,7 +11,7 @@ import {
   type Principal,
   textPart,
 } from '@parlance/protocol';
-import { answerInText, type Caller, type LinkedInput, type SessionRef } from '../../core/api/index.ts';
+import { answerInText, type Caller, type LinkedInput, type SessionRef } from '../../core/index.ts';
 
 import type { Context } from './context.ts';
 import { RpcFault } from './faults.ts';

@@ -1,5 +1,5 @@
 /** The public agent card: what the server can do, and where. */
-import type { Agent, AgentCatalog } from '../../core/api/index.ts';
+import type { Agent, AgentCatalog } from '../../core/index.ts';
 import type { Context } from './context.ts';
 
 export const RPC_PATH = '/a2a';

@@ -1,5 +1,5 @@
-import type { DialectContext } from '../shared/dialect.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { DialectContext } from '../kit/dialect.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import type { State } from './projection.ts';
 import type { Tasks } from './tasks.ts';
 

@@ -7,7 +7,7 @@ import {
   type Examples,
   named,
   type RequestExample,
-} from '../shared/description.ts';
+} from '../kit/description.ts';
 import { CARD_PATH, RPC_PATH } from './card.ts';
 import { TASK_STATES } from './objects.ts';
 import { RpcId, RpcRequest } from './rpc.ts';

@@ -7,9 +7,9 @@
 import type { Fault } from '@parlance/protocol';
 import type { Hono, Context as HonoContext } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
-import { defineDialect, reported, requestIds } from '../shared/dialect.ts';
-import { parseBody } from '../shared/json-body.ts';
-import { setRetryAfter } from '../shared/retry.ts';
+import { defineDialect, reported, requestIds } from '../kit/dialect.ts';
+import { parseBody } from '../kit/json-body.ts';
+import { setRetryAfter } from '../kit/retry.ts';
 import { agentCard, CARD_PATH, PROTOCOL_VERSION, RPC_PATH } from './card.ts';
 import type { Context } from './context.ts';
 import { RpcFault, refusal, rpcError, statusOf } from './faults.ts';

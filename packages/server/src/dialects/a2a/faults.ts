@@ -1,8 +1,8 @@
 /** Faults as JSON-RPC errors. Errors about the caller or the server also have an HTTP status. */
 import { Fault, type FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryText } from '../shared/retry.ts';
+import { HTTP_STATUS } from '../kit/http-status.ts';
+import { retryText } from '../kit/retry.ts';
 
 export const ERROR_CODES = {
   PARSE_ERROR: -32700,

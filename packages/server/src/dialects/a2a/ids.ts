@@ -1,6 +1,6 @@
 /** Ids derived from message ids, so that a repeated message is the same task. */
 import type { PrincipalId, SessionId, TurnId } from '@parlance/protocol';
-import type { SessionRef } from '../../core/api/index.ts';
+import type { SessionRef } from '../../core/index.ts';
 
 export const taskIdFor = ({ owner, id }: SessionRef, messageId: string): TurnId =>
   derivedId('task', owner, id, messageId) as TurnId;

@@ -8,7 +8,7 @@ import {
   textPart,
   withoutPages,
 } from '@parlance/protocol';
-import { questionText } from '../shared/approval-text.ts';
+import { questionText } from '../kit/approval-text.ts';
 import type { Message, Part } from './objects.ts';
 
 /** The message of an input, or its parts if it was sent in another dialect. */

@@ -7,12 +7,12 @@ import {
   textOf,
   wasStopped,
 } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
-import { trackCalls } from '../shared/calls.ts';
-import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
-import { streamRestartText } from '../shared/restart-text.ts';
-import { trackApprovals } from '../shared/waiting-approvals.ts';
+import { trackCalls } from '../kit/calls.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
+import { streamRestartText } from '../kit/restart-text.ts';
+import { trackApprovals } from '../kit/waiting-approvals.ts';
 import { agentMessage, answerMessage, approvalMessage, inputMessage } from './messages.ts';
 import { hasEnded, type Message, type StreamResponse, type TaskState } from './objects.ts';
 import {

@@ -1,8 +1,8 @@
 /** Follows one task of a session: frames are held until they are read. */
 import type { ConnectionId } from '@parlance/protocol';
-import type { SessionRef } from '../../core/api/index.ts';
+import type { SessionRef } from '../../core/index.ts';
 import type { Pieces, Subscriber } from '../../http/connection.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { isInterrupted, type Message, type StreamResponse, type Task, taskIdOf } from './objects.ts';
 import type { State } from './projection.ts';
 

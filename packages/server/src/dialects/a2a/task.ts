@@ -1,7 +1,7 @@
 /** A task as the projection keeps it: a turn, from the message that it answers to its end. */
 import type { DurableEvent, SessionEvent } from '@parlance/protocol';
-import { type Calls, NO_CALLS } from '../shared/calls.ts';
-import { NO_APPROVALS, type WaitingApprovals } from '../shared/waiting-approvals.ts';
+import { type Calls, NO_CALLS } from '../kit/calls.ts';
+import { NO_APPROVALS, type WaitingApprovals } from '../kit/waiting-approvals.ts';
 import {
   type Message,
   type StreamResponse,

@@ -6,10 +6,10 @@ import {
   requirePermission,
   type SessionRef,
   type TurnState,
-} from '../../core/api/index.ts';
-import { latestEvents } from '../shared/latest-events.ts';
-import { replay } from '../shared/replay.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+} from '../../core/index.ts';
+import { latestEvents } from '../kit/latest-events.ts';
+import { replay } from '../kit/replay.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { contextIdFor } from './ids.ts';
 import { hasEnded, type Task, type TaskState } from './objects.ts';
 import { presentTask, START, type State, step } from './projection.ts';

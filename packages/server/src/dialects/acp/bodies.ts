@@ -1,6 +1,6 @@
 /** Out: messages that the server sends unrequested. */
 import type { ApprovalId, Ask, CallId, JsonObject } from '@parlance/protocol';
-import { wholeText } from '../shared/approval-text.ts';
+import { wholeText } from '../kit/approval-text.ts';
 import { callFields, diffsToApprove } from './tool-calls.ts';
 import type { CallContent, CallFields, Update } from './updates.ts';
 

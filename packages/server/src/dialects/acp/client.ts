@@ -1,7 +1,7 @@
 /** The client of one socket: its pending permission requests, and frames that are held back. */
 import { isAbsolute, join } from 'node:path';
 import type { ConnectionId } from '@parlance/protocol';
-import type { SessionRef } from '../../core/api/index.ts';
+import type { SessionRef } from '../../core/index.ts';
 import type { FrameTap, Pieces, Socket, Subscriber } from '../../http/connection.ts';
 import { type Body, type PermissionBody, type PermissionOption, withdrawal } from './bodies.ts';
 import type { CallContent } from './updates.ts';

@@ -1,6 +1,6 @@
 /** Describes the messages that the server sends. */
 import { z } from 'zod';
-import type { OutboundMessage } from '../shared/description.ts';
+import type { OutboundMessage } from '../kit/description.ts';
 
 const jsonrpc = z.literal('2.0');
 const id = z.union([z.string(), z.number(), z.null()]);

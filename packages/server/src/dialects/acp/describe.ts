@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Description, ExampleIds, InboundMessage, MessageExample } from '../shared/description.ts';
+import type { Description, ExampleIds, InboundMessage, MessageExample } from '../kit/description.ts';
 import { outbound } from './describe-outbound.ts';
 import {
   CancelRequest,

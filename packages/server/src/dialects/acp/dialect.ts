@@ -4,8 +4,8 @@
  * `session/resume` return to it. Not supported: file system, terminal and MCP servers of the client,
  * `session/delete`, configuration options.
  */
-import { defineDialect } from '../shared/dialect.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { defineDialect } from '../kit/dialect.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { open } from './inbound.ts';
 import { projection, type State } from './projection.ts';
 

@@ -14,11 +14,11 @@ import {
   textPart,
 } from '@parlance/protocol';
 import type { z } from 'zod';
-import type { SessionRef } from '../../core/api/index.ts';
+import type { SessionRef } from '../../core/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
-import { reported, socketIds } from '../shared/dialect.ts';
-import { retryText } from '../shared/retry.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { reported, socketIds } from '../kit/dialect.ts';
+import { retryText } from '../kit/retry.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { Client } from './client.ts';
 import { CODES, failure, type Id, messageOf, result } from './json-rpc.ts';
 import type { State } from './projection.ts';

@@ -8,13 +8,13 @@ import {
   type SessionEvent,
   titleOf,
 } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
-import { type Calls, finalAnswer, NO_CALLS, resultData, trackCalls } from '../shared/calls.ts';
-import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
-import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
-import { streamRestartText } from '../shared/restart-text.ts';
-import { NO_APPROVALS, trackApprovals, type WaitingApprovals } from '../shared/waiting-approvals.ts';
+import { type Calls, finalAnswer, NO_CALLS, resultData, trackCalls } from '../kit/calls.ts';
+import { type Inputs, NO_INPUTS, trackInputs } from '../kit/inputs.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
+import { streamRestartText } from '../kit/restart-text.ts';
+import { NO_APPROVALS, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
 import { type Body, permissionRequest, updateBody, withdrawal } from './bodies.ts';
 
 import { callFields, diffsOf, planOf } from './tool-calls.ts';

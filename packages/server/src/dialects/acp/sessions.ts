@@ -1,10 +1,10 @@
 /** In: sessions that a client creates, opens, lists and closes. */
 import { type DurableEvent, Fault, type Principal, type SessionId } from '@parlance/protocol';
 import type { z } from 'zod';
-import type { SessionRef } from '../../core/api/index.ts';
-import type { DialectContext } from '../shared/dialect.ts';
-import { replay } from '../shared/replay.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { SessionRef } from '../../core/index.ts';
+import type { DialectContext } from '../kit/dialect.ts';
+import { replay } from '../kit/replay.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import type { Client } from './client.ts';
 import { type State, start, step } from './projection.ts';
 import { type ListSessions, Position } from './schemas.ts';

@@ -1,7 +1,7 @@
 /** Server frames and their constructors. */
 import type { Ask, DurableEvent } from '@parlance/protocol';
 import type { Pieces } from '../../http/connection.ts';
-import { nthId } from '../shared/ids.ts';
+import { nthId } from '../kit/ids.ts';
 import type { Details } from './faults.ts';
 import {
   answerId,

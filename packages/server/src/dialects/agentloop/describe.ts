@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Description, ExampleIds, InboundMessage, OutboundMessage } from '../shared/description.ts';
+import type { Description, ExampleIds, InboundMessage, OutboundMessage } from '../kit/description.ts';
 import type { Body } from './bodies.ts';
 import { ClientFrame } from './schemas.ts';
 

@@ -3,8 +3,8 @@
  * by `?session=` or a `previousResponseId`, or a new one. The contract has no cancel and no ping; a second
  * input supersedes the running turn. A handoff between agents is sent as a system message.
  */
-import { defineDialect } from '../shared/dialect.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { defineDialect } from '../kit/dialect.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { open } from './inbound.ts';
 import { projection, type State } from './projection.ts';
 import { KNOWN_TYPES } from './schemas.ts';

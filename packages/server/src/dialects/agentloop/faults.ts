@@ -1,7 +1,7 @@
 /** Faults as the `error` frame of the contract. */
 import type { Fault, FaultCode } from '@parlance/protocol';
-import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryField, retryText } from '../shared/retry.ts';
+import { HTTP_STATUS } from '../kit/http-status.ts';
+import { retryField, retryText } from '../kit/retry.ts';
 import type { ClientFrame } from './schemas.ts';
 
 /** `retryAfter` is in seconds. */

@@ -1,9 +1,9 @@
 /** In: converts the frames of one socket to commands. */
 import { Fault, isObject } from '@parlance/protocol';
-import type { SessionRef } from '../../core/api/index.ts';
+import type { SessionRef } from '../../core/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
-import { type DialectContext, reported } from '../shared/dialect.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { type DialectContext, reported } from '../kit/dialect.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { sessionOfResponse } from './bodies.ts';
 import { type Details, detailsOf, refusal } from './faults.ts';
 import { contextInfo } from './items.ts';

@@ -7,7 +7,7 @@ import {
   textOf,
   wasStopped,
 } from '@parlance/protocol';
-import type { TrackedCall } from '../shared/calls.ts';
+import type { TrackedCall } from '../kit/calls.ts';
 
 type Content = { type: 'input_text' | 'output_text'; text: string }[];
 

@@ -1,17 +1,12 @@
 /** Out: converts the events of a session to frames. */
 import { isTurnEvent, type SessionEvent } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
-import { type Calls, finalAnswer, firstSeen, NO_CALLS, trackCalls } from '../shared/calls.ts';
-import { nthId } from '../shared/ids.ts';
-import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
-import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
-import { streamRestartText } from '../shared/restart-text.ts';
-import {
-  NO_APPROVALS,
-  newlyShown,
-  trackApprovals,
-  type WaitingApprovals,
-} from '../shared/waiting-approvals.ts';
+import type { SessionSnapshot } from '../../core/index.ts';
+import { type Calls, finalAnswer, firstSeen, NO_CALLS, trackCalls } from '../kit/calls.ts';
+import { nthId } from '../kit/ids.ts';
+import { type Inputs, NO_INPUTS, trackInputs } from '../kit/inputs.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
+import { streamRestartText } from '../kit/restart-text.ts';
+import { NO_APPROVALS, newlyShown, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
 import {
   approvalRequest,
   type Body,

@@ -1,6 +1,6 @@
 /** The calls of a turn without an outcome, and what they wait for. */
 import type { SessionEvent } from '@parlance/protocol';
-import { awaitsAnswer } from '../../core/api/index.ts';
+import { awaitsAnswer } from '../../core/index.ts';
 import type { Interrupt } from './events.ts';
 import { interruptOf } from './interrupts.ts';
 

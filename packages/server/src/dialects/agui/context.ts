@@ -1,4 +1,4 @@
-import type { DialectContext } from '../shared/dialect.ts';
+import type { DialectContext } from '../kit/dialect.ts';
 
 /** The context of the endpoints. */
 export type Context = Pick<

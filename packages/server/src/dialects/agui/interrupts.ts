@@ -1,7 +1,7 @@
 /** Approvals as interrupts, and entries of `resume` as answers to them. */
 import { type ApprovalAnswer, Fault } from '@parlance/protocol';
 import { z } from 'zod';
-import type { PendingApproval } from '../../core/api/index.ts';
+import type { PendingApproval } from '../../core/index.ts';
 import type { Interrupt } from './events.ts';
 import type { ResumeEntry } from './schemas.ts';
 

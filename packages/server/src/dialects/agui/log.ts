@@ -1,6 +1,6 @@
 /** Finds the input or turn of a request in the log of a session, backwards. */
 import { type DurableEvent, type InputId, type Part, type TurnId, textOf } from '@parlance/protocol';
-import type { Engine, SessionRef } from '../../core/api/index.ts';
+import type { Engine, SessionRef } from '../../core/index.ts';
 
 const PAGE = 200;
 

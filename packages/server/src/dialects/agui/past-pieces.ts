@@ -1,6 +1,6 @@
 /** Pieces of past events, without discarded output, which need not be shown. */
 import type { SessionEvent } from '@parlance/protocol';
-import type { Frame } from '../shared/projection.ts';
+import type { Frame } from '../kit/projection.ts';
 import type { Piece } from './projection.ts';
 
 export type PastPiece = { readonly piece: Piece; readonly seq: number };

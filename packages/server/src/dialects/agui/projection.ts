@@ -12,9 +12,9 @@ import {
   type TurnId,
   type Usage,
 } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
-import { finalAnswer } from '../shared/calls.ts';
-import { NONE, type Projection, type StepResult } from '../shared/projection.ts';
+import type { SessionSnapshot } from '../../core/index.ts';
+import { finalAnswer } from '../kit/calls.ts';
+import { NONE, type Projection, type StepResult } from '../kit/projection.ts';
 import { NO_CALLS, type OpenCall, trackCalls, type Waits, waitsFor } from './calls.ts';
 import { resultOf } from './content.ts';
 import type { ContentEvent, DeltaEvent } from './events.ts';

@@ -1,6 +1,6 @@
 /** A parsed request, and its effect. */
 import type { InputId, Principal, TurnId } from '@parlance/protocol';
-import type { Caller, SessionRef } from '../../core/api/index.ts';
+import type { Caller, SessionRef } from '../../core/index.ts';
 import type { KnownTurn } from './log.ts';
 import type { RunAgentInput } from './schemas.ts';
 

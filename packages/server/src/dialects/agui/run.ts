@@ -10,9 +10,9 @@ import {
   textPart,
   type Usage,
 } from '@parlance/protocol';
-import type { Engine, SessionRef, Watch } from '../../core/api/index.ts';
-import { type LogIds, reported } from '../shared/dialect.ts';
-import { retryText } from '../shared/retry.ts';
+import type { Engine, SessionRef, Watch } from '../../core/index.ts';
+import { type LogIds, reported } from '../kit/dialect.ts';
+import { retryText } from '../kit/retry.ts';
 import { contentOf, resultOf } from './content.ts';
 import type { Context } from './context.ts';
 import type { AguiEvent, ContentEvent, Message, Outcome, TokenUsage } from './events.ts';

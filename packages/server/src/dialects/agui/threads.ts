@@ -13,10 +13,10 @@ import {
   TurnTerms,
   textOf,
 } from '@parlance/protocol';
-import type { DeferredCall, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
-import type { DialectContext } from '../shared/dialect.ts';
-import { importable } from '../shared/exchange/history.ts';
-import { KeyedQueue } from '../shared/keyed-queue.ts';
+import type { DeferredCall, SessionRef, SessionSnapshot } from '../../core/index.ts';
+import type { DialectContext } from '../kit/dialect.ts';
+import { importable } from '../kit/exchange/history.ts';
+import { KeyedQueue } from '../kit/keyed-queue.ts';
 import { partsOf } from './content.ts';
 import { type Answer, answerOf } from './interrupts.ts';
 import { findInput, findTurn, type KnownInput } from './log.ts';

@@ -14,9 +14,9 @@ import {
   type TurnTerms,
   textPart,
 } from '@parlance/protocol';
-import type { Caller, Engine, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
-import { importable } from '../shared/exchange/history.ts';
-import { replay } from '../shared/replay.ts';
+import type { Caller, Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
+import { importable } from '../kit/exchange/history.ts';
+import { replay } from '../kit/replay.ts';
 import { filePart } from './files.ts';
 import { type AcceptedInput, inputOf, latestInput, runningInput, turnInput } from './log.ts';
 import { inputData, type StoredInput } from './message-ids.ts';

@@ -1,7 +1,7 @@
 /** Which events a page of the history is made of: read from the end, so that a long chat costs no more than a short one. */
 import { Fault } from '@parlance/protocol';
-import type { Engine, SessionRef } from '../../core/api/index.ts';
-import { latestEvents } from '../shared/latest-events.ts';
+import type { Engine, SessionRef } from '../../core/index.ts';
+import { latestEvents } from '../kit/latest-events.ts';
 
 const PAGE = 500;
 /** The message of the user and the answer. */

@@ -10,8 +10,8 @@ import {
   textOf,
   withoutPages,
 } from '@parlance/protocol';
-import type { Engine, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
-import type { Frame } from '../shared/projection.ts';
+import type { Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
+import type { Frame } from '../kit/projection.ts';
 import type { Chunk, ToolChunk } from './chunks.ts';
 import { fileUrl, linkedFile } from './files.ts';
 import { LATEST, type Position, windowOf } from './history-window.ts';

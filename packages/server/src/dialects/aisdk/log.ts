@@ -1,6 +1,6 @@
 /** Finds events of a session, reading backwards: a page usually asks about recent ones. */
 import type { DurableEvent, InputId, Principal, TurnId } from '@parlance/protocol';
-import { type Engine, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/api/index.ts';
+import { type Engine, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/index.ts';
 import { messageId, type StoredInput } from './message-ids.ts';
 
 const PAGE = 200;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { SessionEvent } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { SessionSnapshot } from '../../core/index.ts';
 import { aisdk } from './dialect.ts';
 import { START, step } from './projection.ts';
 

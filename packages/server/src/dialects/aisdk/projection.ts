@@ -13,9 +13,9 @@ import {
   textOf,
   withoutPages,
 } from '@parlance/protocol';
-import { awaitsAnswer, type SessionSnapshot } from '../../core/api/index.ts';
-import { finalAnswer, resultData } from '../shared/calls.ts';
-import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
+import { awaitsAnswer, type SessionSnapshot } from '../../core/index.ts';
+import { finalAnswer, resultData } from '../kit/calls.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
 import type { Chunk, FinishReason, ServerTool } from './chunks.ts';
 import { fileUrl } from './files.ts';
 import { type Call, type Changed, IDLE, type State, withCall, withoutCall } from './state.ts';

@@ -1,6 +1,6 @@
 /** Follows one turn of a session as chunks, from its start or from the position of the client. */
 import { isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
-import type { Engine, RunStatus, SessionRef, SessionSnapshot, Watch } from '../../core/api/index.ts';
+import type { Engine, RunStatus, SessionRef, SessionSnapshot, Watch } from '../../core/index.ts';
 import type { Chunk } from './chunks.ts';
 import type { AcceptedInput } from './log.ts';
 import { type Body, joined, START, step } from './projection.ts';

@@ -6,7 +6,7 @@ import {
   type Examples,
   named,
   type RequestExample,
-} from '../shared/description.ts';
+} from '../kit/description.ts';
 
 import { CountRequest, MessageRequest, ModelQuery, RequestHeaders } from './schemas.ts';
 

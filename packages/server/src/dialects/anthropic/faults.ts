@@ -2,9 +2,9 @@
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { requestIdOf } from '../../http/request-id.ts';
-import { RequestFault } from '../shared/exchange/request-fault.ts';
-import { HTTP_STATUS, vendorRefusal } from '../shared/http-status.ts';
-import { retryText } from '../shared/retry.ts';
+import { RequestFault } from '../kit/exchange/request-fault.ts';
+import { HTTP_STATUS, vendorRefusal } from '../kit/http-status.ts';
+import { retryText } from '../kit/retry.ts';
 
 const REQUEST_ID = 'request-id';
 

@@ -1,8 +1,8 @@
 /** Converts a request to a question to a session. */
 import { ReasoningEffort, type TurnTerms } from '@parlance/protocol';
-import { invalid } from '../shared/exchange/request-fault.ts';
-import type { AuthenticatedRequest } from '../shared/exchange/requests.ts';
-import type { Question } from '../shared/exchange/sessions.ts';
+import { invalid } from '../kit/exchange/request-fault.ts';
+import type { AuthenticatedRequest } from '../kit/exchange/requests.ts';
+import type { Question } from '../kit/exchange/sessions.ts';
 import type { Context } from './context.ts';
 import { conversationOf, systemText } from './conversation.ts';
 import type { CountRequest, MessageRequest } from './schemas.ts';

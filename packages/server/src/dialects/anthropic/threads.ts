@@ -5,11 +5,11 @@
  */
 import { CallerTool, type DurableEvent, type JsonObject } from '@parlance/protocol';
 import { z } from 'zod';
-import { labelKey, type SessionRecord, type SessionRef } from '../../core/api/index.ts';
-import type { DialectContext } from '../shared/dialect.ts';
-import { RequestFault } from '../shared/exchange/request-fault.ts';
-import { earlierRequest } from '../shared/exchange/request-keys.ts';
-import type { Question, StartedExchange } from '../shared/exchange/sessions.ts';
+import { labelKey, type SessionRecord, type SessionRef } from '../../core/index.ts';
+import type { DialectContext } from '../kit/dialect.ts';
+import { RequestFault } from '../kit/exchange/request-fault.ts';
+import { earlierRequest } from '../kit/exchange/request-keys.ts';
+import type { Question, StartedExchange } from '../kit/exchange/sessions.ts';
 
 /** The last answer of the thread. The session is also found by earlier ones. */
 const MESSAGE = '@anthropic.message';

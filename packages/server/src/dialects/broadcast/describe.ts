@@ -6,7 +6,7 @@ import {
   named,
   type OutboundMessage,
   typed,
-} from '../shared/description.ts';
+} from '../kit/description.ts';
 
 import { type Body, Chat, type KNOWN_TYPES } from './schemas.ts';
 

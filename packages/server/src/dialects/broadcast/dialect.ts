@@ -8,10 +8,10 @@
 
 import type { Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
-import { type DialectContext, defineDialect, reported, requestIds } from '../shared/dialect.ts';
-import { HTTP_STATUS } from '../shared/http-status.ts';
-import { noToken } from '../shared/listen.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { type DialectContext, defineDialect, reported, requestIds } from '../kit/dialect.ts';
+import { HTTP_STATUS } from '../kit/http-status.ts';
+import { noToken } from '../kit/listen.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { open } from './inbound.ts';
 import { projection, type State } from './projection.ts';
 

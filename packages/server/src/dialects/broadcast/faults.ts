@@ -1,6 +1,6 @@
 /** Faults as the `error` frame of the contract. */
 import type { Fault, FaultCode } from '@parlance/protocol';
-import { retryField, retryText } from '../shared/retry.ts';
+import { retryField, retryText } from '../kit/retry.ts';
 import type { Body } from './schemas.ts';
 
 export const CANCELLED = {

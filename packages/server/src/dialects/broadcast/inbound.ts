@@ -2,10 +2,10 @@
 import { Fault, isObject } from '@parlance/protocol';
 import type { z } from 'zod';
 import type { Connection, Socket } from '../../http/connection.ts';
-import { elsewhereText, questionText } from '../shared/approval-text.ts';
-import { sendChat } from '../shared/chat-input.ts';
-import { type DialectContext, reported, socketIds } from '../shared/dialect.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { elsewhereText, questionText } from '../kit/approval-text.ts';
+import { sendChat } from '../kit/chat-input.ts';
+import { type DialectContext, reported, socketIds } from '../kit/dialect.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { error, faultFrame } from './faults.ts';
 import type { State } from './projection.ts';
 import { type Body, Chat, KNOWN_TYPES } from './schemas.ts';

@@ -1,17 +1,12 @@
 /** Out: converts the events of a session to frames. */
 import { type Ask, type DurableEvent, isTurnEvent, type SessionEvent, textOf } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
-import { elsewhereText, questionText, waitingText } from '../shared/approval-text.ts';
-import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../shared/calls.ts';
-import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
-import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
-import { restartText } from '../shared/restart-text.ts';
-import {
-  NO_APPROVALS,
-  newlyShown,
-  trackApprovals,
-  type WaitingApprovals,
-} from '../shared/waiting-approvals.ts';
+import type { SessionSnapshot } from '../../core/index.ts';
+import { elsewhereText, questionText, waitingText } from '../kit/approval-text.ts';
+import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../kit/calls.ts';
+import { type Inputs, NO_INPUTS, trackInputs } from '../kit/inputs.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
+import { restartText } from '../kit/restart-text.ts';
+import { NO_APPROVALS, newlyShown, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
 import { CANCELLED, error, FAULTS } from './faults.ts';
 import type { Body } from './schemas.ts';
 

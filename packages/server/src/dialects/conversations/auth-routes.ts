@@ -2,7 +2,7 @@
 import { Fault } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
 import { principalOf, tokenOf } from '../../http/request-identity.ts';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { DialectContext } from '../kit/dialect.ts';
 import { body } from './request-body.ts';
 import { Credentials } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 /** Server frames: one type per message of the contract, and extensions of the contract. */
 import { type AgentRef, type JsonObject, visibleJson } from '@parlance/protocol';
-import type { PendingApproval } from '../../core/api/index.ts';
+import type { PendingApproval } from '../../core/index.ts';
 
 export type ErrorCode =
   | 'bad_request'

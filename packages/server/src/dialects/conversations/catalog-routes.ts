@@ -2,7 +2,7 @@
 import { Fault } from '@parlance/protocol';
 import type { Context, Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { DialectContext } from '../kit/dialect.ts';
 import { agentObject, domainObject, toolObject } from './objects.ts';
 import { parseAs } from './request-body.ts';
 import { AgentsQuery } from './schemas.ts';

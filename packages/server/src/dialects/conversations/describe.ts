@@ -9,7 +9,7 @@ import {
   named,
   type OutboundMessage,
   typed,
-} from '../shared/description.ts';
+} from '../kit/description.ts';
 import type { Body } from './bodies.ts';
 import { ApproveTool, CancelStream, type KnownType, SendMessage, StartConversation } from './requests.ts';
 import {

@@ -5,9 +5,9 @@
  * messages of other users, progress of a call, or compaction; these are not sent. It has no standing approval:
  * an answer applies once.
  */
-import { defineDialect } from '../shared/dialect.ts';
-import { noToken, withToken } from '../shared/listen.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { defineDialect } from '../kit/dialect.ts';
+import { noToken, withToken } from '../kit/listen.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { open } from './inbound.ts';
 import { Inheritance } from './inheritance.ts';
 import { projection, type State } from './projection.ts';

@@ -1,8 +1,8 @@
 /** Faults as error codes of the socket and as HTTP statuses. */
 import { Fault, type FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryField, retryText } from '../shared/retry.ts';
+import { HTTP_STATUS } from '../kit/http-status.ts';
+import { retryField, retryText } from '../kit/retry.ts';
 import { type Body, type ErrorCode, errorBody } from './bodies.ts';
 
 const FAULTS = {

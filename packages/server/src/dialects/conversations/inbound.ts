@@ -1,9 +1,9 @@
 /** In: converts the frames of one socket to commands. */
 import { type CommandInput, Fault, isObject, LOCAL, type Principal, textPart } from '@parlance/protocol';
-import { requirePermission, type SessionRef } from '../../core/api/index.ts';
+import { requirePermission, type SessionRef } from '../../core/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
-import { type DialectContext, reported } from '../shared/dialect.ts';
-import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
+import { type DialectContext, reported } from '../kit/dialect.ts';
+import { NOTHING, type SubscriptionHub } from '../kit/subscription-hub.ts';
 import { type Body, errorBody } from './bodies.ts';
 import { faultBody, withMessages } from './faults.ts';
 import type { Inheritance } from './inheritance.ts';

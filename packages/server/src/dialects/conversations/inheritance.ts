@@ -4,10 +4,11 @@
  */
 import { type Json, type Principal, PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
-import { type Engine, type PreferenceStore, type SessionRef, sessionKey } from '../../core/api/index.ts';
-import { type DialectContext, reported } from '../shared/dialect.ts';
-import { KeyedQueue } from '../shared/keyed-queue.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { PreferenceStore } from '../../accounts/store.ts';
+import { type Engine, type SessionRef, sessionKey } from '../../core/index.ts';
+import { type DialectContext, reported } from '../kit/dialect.ts';
+import { KeyedQueue } from '../kit/keyed-queue.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { type Body, errorBody } from './bodies.ts';
 import { KEPT_MS, type Loss, LostSocket, MovedSocket, Orphans, type Peer, predecessors } from './orphans.ts';
 import type { State } from './projection.ts';

@@ -1,9 +1,9 @@
 /** The messages of a conversation, from its events and the projected state after each. */
 import { type DurableEvent, type TurnId, textOf, wasStopped } from '@parlance/protocol';
-import type { Engine, SessionRecord } from '../../core/api/index.ts';
-import { finalAnswer } from '../shared/calls.ts';
-import { latest } from '../shared/latest-items.ts';
-import { replay } from '../shared/replay.ts';
+import type { Engine, SessionRecord } from '../../core/index.ts';
+import { finalAnswer } from '../kit/calls.ts';
+import { latest } from '../kit/latest-items.ts';
+import { replay } from '../kit/replay.ts';
 import { startOf, step } from './projection.ts';
 import { BETWEEN_BLOCKS, type State } from './state.ts';
 

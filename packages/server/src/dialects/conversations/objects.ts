@@ -1,7 +1,7 @@
 /** The objects of the REST endpoints. */
 import { type Principal, ROLE_PERMISSIONS, Role } from '@parlance/protocol';
-import type { Agent, Domain, Engine, SessionRecord } from '../../core/api/index.ts';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { Agent, Domain, Engine, SessionRecord } from '../../core/index.ts';
+import type { DialectContext } from '../kit/dialect.ts';
 import type { Message } from './messages.ts';
 
 export const domainObject = ({ id, name, description, defaultAgent, agents }: Domain) => ({

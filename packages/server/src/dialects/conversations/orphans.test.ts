@@ -7,13 +7,13 @@ import {
   type SessionId,
   textPart,
 } from '@parlance/protocol';
-import type { Engine, SessionRef, Watch } from '../../core/api/index.ts';
+import type { Engine, SessionRef, Watch } from '../../core/index.ts';
 import type { Socket } from '../../http/connection.ts';
 import { CALLER, countingIds, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { says } from '../../testing/scripted-provider.ts';
 import { until } from '../../testing/until.ts';
-import { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { Inheritance } from './inheritance.ts';
 import { newPeer, Orphans } from './orphans.ts';
 import { projection, type State } from './projection.ts';

@@ -22,9 +22,9 @@ import {
   type SessionSnapshot,
   sessionKey,
   TextBuffer,
-} from '../../core/api/index.ts';
+} from '../../core/index.ts';
 import type { Pieces, Socket, Subscriber } from '../../http/connection.ts';
-import { type Cursor, type FrameFilter, NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
+import { type Cursor, type FrameFilter, NOTHING, type SubscriptionHub } from '../kit/subscription-hub.ts';
 import { type Body, conversationOf } from './bodies.ts';
 
 import { pieces, type State, startOf, step } from './projection.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test';
 import type { DurableEvent, SessionEvent } from '@parlance/protocol';
-import type { ObservedSession, SessionRecord, SessionRef, SessionSnapshot } from '../../core/api/index.ts';
-import { eventsBackwards } from '../../core/runtime/event-pages.ts';
+import { eventsBackwards } from '../../core/engine/event-pages.ts';
+import type { ObservedSession, SessionRecord, SessionRef, SessionSnapshot } from '../../core/index.ts';
 import { joinedChunks, of, typesOf } from '../../testing/conversations.ts';
-import { Delivery } from '../shared/delivery.ts';
+import { Delivery } from '../kit/delivery.ts';
 import { conversations } from './dialect.ts';
 import { latestMessages, messagesOf } from './messages.ts';
 

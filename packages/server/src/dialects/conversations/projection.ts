@@ -1,10 +1,10 @@
 /** Out: converts the events of a session to frames. `dialect.ts` lists what is not sent. */
 import { type DurableEvent, isTurnEvent, type SessionEvent, textOf, wasStopped } from '@parlance/protocol';
-import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
+import type { SessionRecord, SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
-import { finalAnswer, trackCalls } from '../shared/calls.ts';
-import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
-import { restartText } from '../shared/restart-text.ts';
+import { finalAnswer, trackCalls } from '../kit/calls.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
+import { restartText } from '../kit/restart-text.ts';
 import {
   agentSelected,
   approvalRequired,

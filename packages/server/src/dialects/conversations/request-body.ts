@@ -1,7 +1,7 @@
 /** Validates the body and the query of a request. */
 import { Fault } from '@parlance/protocol';
 import type { z } from 'zod';
-import { parseBody } from '../shared/json-body.ts';
+import { parseBody } from '../kit/json-body.ts';
 
 /** Throws `invalid` if the body is not JSON or does not match. */
 export async function body<Schema extends z.ZodType>(

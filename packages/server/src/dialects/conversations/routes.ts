@@ -1,14 +1,14 @@
 /** In: the REST endpoints. Errors are `{detail}`. */
 import { type DurableEvent, Fault, type Principal } from '@parlance/protocol';
 import { type Context, Hono } from 'hono';
-import { type Engine, requirePermission, type SessionRecord } from '../../core/api/index.ts';
+import { type Engine, requirePermission, type SessionRecord } from '../../core/index.ts';
 import { principalOf } from '../../http/request-identity.ts';
-import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
-import { nthId } from '../shared/ids.ts';
-import { latest } from '../shared/latest-items.ts';
-import { replay } from '../shared/replay.ts';
-import { requestLimit } from '../shared/request-limit.ts';
-import { retryText, setRetryAfter } from '../shared/retry.ts';
+import { type DialectContext, reported, requestIds } from '../kit/dialect.ts';
+import { nthId } from '../kit/ids.ts';
+import { latest } from '../kit/latest-items.ts';
+import { replay } from '../kit/replay.ts';
+import { requestLimit } from '../kit/request-limit.ts';
+import { retryText, setRetryAfter } from '../kit/retry.ts';
 import { authRoutes } from './auth-routes.ts';
 import type { Body } from './bodies.ts';
 import { catalogRoutes } from './catalog-routes.ts';

@@ -1,6 +1,6 @@
 /** The state of the projection between two events. */
 import type { AgentRef, InputId } from '@parlance/protocol';
-import { type Calls, NO_CALLS } from '../shared/calls.ts';
+import { type Calls, NO_CALLS } from '../kit/calls.ts';
 import type { Measures } from './bodies.ts';
 
 /** Tokens used since a point in time. */

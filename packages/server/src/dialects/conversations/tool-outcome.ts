@@ -1,6 +1,6 @@
 /** The outcome of a call, with the same text on the socket and over REST. */
 import { type DurableEvent, type JsonObject, textOf } from '@parlance/protocol';
-import { resultData } from '../shared/calls.ts';
+import { resultData } from '../kit/calls.ts';
 
 export const REJECTED = 'Tool rejected';
 

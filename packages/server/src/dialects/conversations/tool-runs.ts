@@ -1,7 +1,7 @@
 /** Tool calls in all conversations that the caller may see, read from their events. */
 import type { ApprovalId, DurableEvent, JsonObject, Principal, TurnId } from '@parlance/protocol';
-import { directCallId, type Engine, type SessionRef } from '../../core/api/index.ts';
-import { type CallStatus, NO_CALLS, trackCalls } from '../shared/calls.ts';
+import { directCallId, type Engine, type SessionRef } from '../../core/index.ts';
+import { type CallStatus, NO_CALLS, trackCalls } from '../kit/calls.ts';
 import type { RUN_STATUSES } from './schemas.ts';
 import { resultOf } from './tool-outcome.ts';
 

@@ -1,7 +1,7 @@
 /** The running task of a session, for clients that have lost its id. */
 import type { TurnId } from '@parlance/protocol';
-import type { SessionRef } from '../../core/api/index.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { SessionRef } from '../../core/index.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import type { State } from './projection.ts';
 import { type TaskStatus, taskView } from './task.ts';
 

@@ -1,5 +1,5 @@
 /** The agent of the Browser Copilot, in a domain that is not listed. */
-import type { Agent, Domain } from '../../core/api/index.ts';
+import type { Agent, Domain } from '../../core/index.ts';
 
 const TOOLS = [
   'browser_plan',

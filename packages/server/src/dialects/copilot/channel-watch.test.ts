@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test';
 import { LOCAL, type SessionId } from '@parlance/protocol';
-import type { Engine, SessionRef } from '../../core/api/index.ts';
+import type { Engine, SessionRef } from '../../core/index.ts';
 import type { Subscriber } from '../../http/connection.ts';
-import type { ChannelServer } from '../shared/channel-bus.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { ChannelServer } from '../kit/channel-bus.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { watchChannels } from './channel-watch.ts';
 
 const REF: SessionRef = { owner: LOCAL.id, id: 'talk' as SessionId };

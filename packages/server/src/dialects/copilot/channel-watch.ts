@@ -1,10 +1,11 @@
 /** Publishes the messages of a session on `private-session-<id>`. */
 import { type ConnectionId, PrincipalId, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
-import { type Engine, type Log, type SessionRef, sessionKey, type Transport } from '../../core/api/index.ts';
+import type { Transport } from '../../cluster/transport.ts';
+import { type Engine, type Log, type SessionRef, sessionKey } from '../../core/index.ts';
 import type { Subscriber } from '../../http/connection.ts';
-import type { ChannelServer } from '../shared/channel-bus.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { ChannelServer } from '../kit/channel-bus.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 
 const PREFIX = 'private-session-';
 /** The most sessions that are followed without a known subscriber; the oldest is dropped. */

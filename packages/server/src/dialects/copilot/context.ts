@@ -1,8 +1,8 @@
 /** The part of the server context that `copilot` uses. */
 import { z } from 'zod';
-import type { SessionRef } from '../../core/api/index.ts';
-import type { DialectContext } from '../shared/dialect.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { SessionRef } from '../../core/index.ts';
+import type { DialectContext } from '../kit/dialect.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import type { State } from './projection.ts';
 
 export const Settings = z.object({

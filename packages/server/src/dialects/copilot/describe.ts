@@ -6,7 +6,7 @@ import {
   type ExampleIds,
   named,
   type RequestExample,
-} from '../shared/description.ts';
+} from '../kit/description.ts';
 import { InteractHeaders, InteractRequest } from './request.ts';
 import { ActiveTask, CopilotError, InteractResponse, MessageHistory, wrapped } from './response-schemas.ts';
 import {

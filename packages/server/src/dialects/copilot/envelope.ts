@@ -3,7 +3,7 @@ import { Fault, type Principal } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Authenticator } from '../../http/authenticator.ts';
 import { principalOf as principalOrLocal, tokenOf } from '../../http/request-identity.ts';
-import { parseBody } from '../shared/json-body.ts';
+import { parseBody } from '../kit/json-body.ts';
 import { fieldsOf } from './faults.ts';
 
 /** A token is required even in open mode. Throws `unauthenticated` without one. */

@@ -3,8 +3,8 @@ import type { FaultCode, JsonObject } from '@parlance/protocol';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
-import { type DialectContext, reported, requestIds } from '../shared/dialect.ts';
-import { retryField, retryText, setRetryAfter } from '../shared/retry.ts';
+import { type DialectContext, reported, requestIds } from '../kit/dialect.ts';
+import { retryField, retryText, setRetryAfter } from '../kit/retry.ts';
 
 export type ErrorCode =
   | 'UNAUTHORIZED'

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test';
 import { type DurableEvent, textPart } from '@parlance/protocol';
 import { z } from 'zod';
-import type { Engine, SessionSnapshot } from '../../core/api/index.ts';
+import type { Engine, SessionSnapshot } from '../../core/index.ts';
 import { defineTool } from '../../core/ports/tool.ts';
 import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';

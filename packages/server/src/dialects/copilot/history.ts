@@ -1,8 +1,8 @@
 /** The messages of a session, as the projection makes them from its events. */
 import type { CallId, DurableEvent } from '@parlance/protocol';
-import type { Engine, SessionSnapshot } from '../../core/api/index.ts';
-import { latestEvents } from '../shared/latest-events.ts';
-import { replay } from '../shared/replay.ts';
+import type { Engine, SessionSnapshot } from '../../core/index.ts';
+import { latestEvents } from '../kit/latest-events.ts';
+import { replay } from '../kit/replay.ts';
 import { withOutcome } from './action-message.ts';
 import type { CopilotMessage } from './message.ts';
 import { startAt, step } from './projection.ts';

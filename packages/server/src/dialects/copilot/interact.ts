@@ -28,10 +28,10 @@ import {
   type TurnId,
   textPart,
 } from '@parlance/protocol';
-import { answerInText, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/api/index.ts';
-import { waitingText } from '../shared/approval-text.ts';
-import { KeyedQueue } from '../shared/keyed-queue.ts';
-import type { ProjectedSession } from '../shared/subscription-hub.ts';
+import { answerInText, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/index.ts';
+import { waitingText } from '../kit/approval-text.ts';
+import { KeyedQueue } from '../kit/keyed-queue.ts';
+import type { ProjectedSession } from '../kit/subscription-hub.ts';
 import { activeTask } from './active-task.ts';
 import type { Context } from './context.ts';
 import type { State } from './projection.ts';

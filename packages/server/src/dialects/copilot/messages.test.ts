@@ -8,8 +8,8 @@ import {
   type SessionId,
   textPart,
 } from '@parlance/protocol';
-import { evolve } from '../../core/domain/evolve.ts';
-import { initialState } from '../../core/domain/session-state.ts';
+import { evolve } from '../../core/session/evolve.ts';
+import { initialState } from '../../core/session/session-state.ts';
 import { readTranscript, transcriptPath } from '../../testing/transcripts.ts';
 import { messagesOf } from './history.ts';
 import { startMessages, stepMessages } from './messages.ts';

@@ -4,8 +4,8 @@
  */
 import { type PlanProgress, progressAfter, type ToolUse } from '@parlance/copilot';
 import { type CallId, type DurableEvent, isTurnEvent, textOf } from '@parlance/protocol';
-import { waitingText } from '../shared/approval-text.ts';
-import { nthId } from '../shared/ids.ts';
+import { waitingText } from '../kit/approval-text.ts';
+import { nthId } from '../kit/ids.ts';
 import { actionMessage } from './action-message.ts';
 import type { CopilotMessage } from './message.ts';
 

@@ -7,9 +7,9 @@ import {
   type TurnId,
   textOf,
 } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
-import { type Inputs, NO_INPUTS, trackInputs } from '../shared/inputs.ts';
-import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
+import type { SessionSnapshot } from '../../core/index.ts';
+import { type Inputs, NO_INPUTS, trackInputs } from '../kit/inputs.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
 import { type CopilotMessage, type MessageState, startMessages, stepMessages } from './messages.ts';
 import { startTask, stepTask, type TaskState } from './task-state.ts';
 

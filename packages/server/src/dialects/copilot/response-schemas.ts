@@ -3,7 +3,7 @@
  * at the top level.
  */
 import { z } from 'zod';
-import { named } from '../shared/description.ts';
+import { named } from '../kit/description.ts';
 import { Uuid } from './schemas.ts';
 
 const Data = z.record(z.string(), z.json());

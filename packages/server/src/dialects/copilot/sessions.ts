@@ -6,7 +6,7 @@ import {
   type SessionFilter,
   type SessionRecord,
   type SessionRef,
-} from '../../core/api/index.ts';
+} from '../../core/index.ts';
 import { activeTask } from './active-task.ts';
 import type { Context } from './context.ts';
 import { checked, checkedBody, principalOf } from './envelope.ts';

@@ -1,7 +1,7 @@
 /** Server frames and their constructors. */
 import { LOCAL, type Principal } from '@parlance/protocol';
-import type { ClientProgress, ClientRequest } from '../../core/api/index.ts';
-import { stampedId } from '../shared/ids.ts';
+import type { ClientProgress, ClientRequest } from '../../core/index.ts';
+import { stampedId } from '../kit/ids.ts';
 
 export type Status = 'thinking' | 'searching' | 'analyzing' | 'using_tool' | 'complete' | 'error';
 export type ErrorCode = 'INVALID_JSON' | 'INVALID_MESSAGE' | 'UNKNOWN_MESSAGE_TYPE' | 'HANDLER_ERROR';

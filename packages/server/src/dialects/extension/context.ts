@@ -1,6 +1,6 @@
 /** The part of the server context that `extension` uses. */
 import { z } from 'zod';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { DialectContext } from '../kit/dialect.ts';
 
 export const Settings = z.object({
   /** origins that browser tools may access */

@@ -7,8 +7,8 @@
  * lost continues on the socket that registers with the same `metadata.deviceId`. Messages of other users
  * in a session are not sent.
  */
-import { defineDialect } from '../shared/dialect.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import { defineDialect } from '../kit/dialect.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { Settings } from './context.ts';
 import { open } from './inbound.ts';
 import { LostTurns } from './lost-turns.ts';

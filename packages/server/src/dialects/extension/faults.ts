@@ -1,6 +1,6 @@
 /** Faults as the `error` frame of the contract. */
 import { type Fault, type FaultCode, isObject, SessionId } from '@parlance/protocol';
-import { retryText } from '../shared/retry.ts';
+import { retryText } from '../kit/retry.ts';
 import type { Content, ErrorCode } from './bodies.ts';
 
 export const CANCELLED = {

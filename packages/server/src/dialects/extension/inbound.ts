@@ -1,11 +1,11 @@
 /** In: converts the frames of one socket to commands. */
 import { Fault, isObject, type Principal, SessionId } from '@parlance/protocol';
-import type { SessionRef, ToolClient } from '../../core/api/index.ts';
+import type { SessionRef, ToolClient } from '../../core/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
-import { sendChat } from '../shared/chat-input.ts';
-import { reported, socketIds } from '../shared/dialect.ts';
-import { stampedId } from '../shared/ids.ts';
-import { NOTHING, type SubscriptionHub } from '../shared/subscription-hub.ts';
+import { sendChat } from '../kit/chat-input.ts';
+import { reported, socketIds } from '../kit/dialect.ts';
+import { stampedId } from '../kit/ids.ts';
+import { NOTHING, type SubscriptionHub } from '../kit/subscription-hub.ts';
 import { type Body, type Content, confirmation, stamped } from './bodies.ts';
 import type { Context } from './context.ts';
 import { refusal } from './faults.ts';

@@ -4,11 +4,11 @@
  * until then.
  */
 import type { Principal, PrincipalId } from '@parlance/protocol';
-import { type SessionRef, sessionKey } from '../../core/api/index.ts';
+import { type SessionRef, sessionKey } from '../../core/index.ts';
 import type { Socket } from '../../http/connection.ts';
-import { reported } from '../shared/dialect.ts';
-import { replay } from '../shared/replay.ts';
-import type { Cursor, SubscriptionHub } from '../shared/subscription-hub.ts';
+import { reported } from '../kit/dialect.ts';
+import { replay } from '../kit/replay.ts';
+import type { Cursor, SubscriptionHub } from '../kit/subscription-hub.ts';
 import type { Context } from './context.ts';
 import { projection, type State } from './projection.ts';
 

@@ -7,11 +7,11 @@ import type {
   SessionEvent,
 } from '@parlance/protocol';
 import { LOCAL } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { SessionSnapshot } from '../../core/index.ts';
 import type { Socket } from '../../http/connection.ts';
 import { registration } from '../../testing/extension.ts';
-import type { DialectContext } from '../shared/dialect.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { DialectContext } from '../kit/dialect.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { extension } from './dialect.ts';
 
 const { projection } = extension;

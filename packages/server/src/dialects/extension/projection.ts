@@ -1,17 +1,12 @@
 /** Out: converts the events of a session to frames. */
 import { type Ask, isDurable, isTurnEvent, type SessionEvent, textOf, wasStopped } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/api/index.ts';
-import { questionText, waitingText } from '../shared/approval-text.ts';
-import { type Calls, NO_CALLS, trackCalls } from '../shared/calls.ts';
-import { nthId } from '../shared/ids.ts';
-import { type Frame, NONE, type Projection, type StepResult } from '../shared/projection.ts';
-import { restartText } from '../shared/restart-text.ts';
-import {
-  NO_APPROVALS,
-  newlyShown,
-  trackApprovals,
-  type WaitingApprovals,
-} from '../shared/waiting-approvals.ts';
+import type { SessionSnapshot } from '../../core/index.ts';
+import { questionText, waitingText } from '../kit/approval-text.ts';
+import { type Calls, NO_CALLS, trackCalls } from '../kit/calls.ts';
+import { nthId } from '../kit/ids.ts';
+import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
+import { restartText } from '../kit/restart-text.ts';
+import { NO_APPROVALS, newlyShown, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
 import { type Body, type Content, type Status, stamped, statusContent, type ToolUse } from './bodies.ts';
 import { CANCELLED } from './faults.ts';
 import { OUTCOMES, progressContent, toolUse } from './tool-frames.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { Fault, LOCAL } from '@parlance/protocol';
 import { Hono } from 'hono';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { DialectContext } from '../kit/dialect.ts';
 import { routes } from './routes.ts';
 
 let server: TestServer;

@@ -2,10 +2,10 @@
 import { asFault, type FaultCode } from '@parlance/protocol';
 import type { Hono, Context as RequestContext } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
-import { reported, requestIds } from '../shared/dialect.ts';
-import { HTTP_STATUS } from '../shared/http-status.ts';
-import { parseBody } from '../shared/json-body.ts';
-import { retryText, setRetryAfter } from '../shared/retry.ts';
+import { reported, requestIds } from '../kit/dialect.ts';
+import { HTTP_STATUS } from '../kit/http-status.ts';
+import { parseBody } from '../kit/json-body.ts';
+import { retryText, setRetryAfter } from '../kit/retry.ts';
 import type { Context } from './context.ts';
 import { SummaryRequest } from './schemas.ts';
 

@@ -1,8 +1,8 @@
 /** Tool frames: requests to a client, its responses, and progress for all subscribers. */
 import type { DurableEvent, EphemeralEvent, Json, Outcome } from '@parlance/protocol';
 import { textOf, wasStopped } from '@parlance/protocol';
-import type { ClientAnswer, ClientProgress, ClientRequest } from '../../core/api/index.ts';
-import type { TrackedCall } from '../shared/calls.ts';
+import type { ClientAnswer, ClientProgress, ClientRequest } from '../../core/index.ts';
+import type { TrackedCall } from '../kit/calls.ts';
 import type { Content, ToolUse } from './bodies.ts';
 import type { ToolExecutionResponse } from './schemas.ts';
 

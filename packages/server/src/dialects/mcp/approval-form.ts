@@ -1,8 +1,8 @@
 /** Approvals as forms that a client shows to its user, and their answers. */
 import type { ApprovalId } from '@parlance/protocol';
 import { z } from 'zod';
-import type { PendingApproval } from '../../core/api/index.ts';
-import { wholeText } from '../shared/approval-text.ts';
+import type { PendingApproval } from '../../core/index.ts';
+import { wholeText } from '../kit/approval-text.ts';
 import type { Params, RequestId } from './json-rpc.ts';
 
 const SCHEMA = {

@@ -1,6 +1,6 @@
 /** The response to a call as a stream: messages, then the result. */
 import type { EventStream } from '../../http/connection.ts';
-import { reported, requestIds } from '../shared/dialect.ts';
+import { reported, requestIds } from '../kit/dialect.ts';
 import type { CallResponse } from './call-tool.ts';
 import type { Context } from './context.ts';
 import { errorOf } from './faults.ts';

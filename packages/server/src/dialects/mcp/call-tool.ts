@@ -1,7 +1,7 @@
 /** `tools/call`. */
 import { type Fault, isObject } from '@parlance/protocol';
-import { reported } from '../shared/dialect.ts';
-import { retryText } from '../shared/retry.ts';
+import { reported } from '../kit/dialect.ts';
+import { retryText } from '../kit/retry.ts';
 import type { Context } from './context.ts';
 import { invalidParams, ProtocolFault } from './faults.ts';
 import { type Params, type Request, RequestId } from './json-rpc.ts';

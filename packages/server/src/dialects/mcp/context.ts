@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { DialectContext } from '../kit/dialect.ts';
 import type { ClientSessions } from './client-sessions.ts';
 import type { OpenCalls } from './open-calls.ts';
 import type { OpenForms } from './open-forms.ts';

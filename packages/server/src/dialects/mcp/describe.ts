@@ -5,7 +5,7 @@ import {
   type Examples,
   named,
   type RequestExample,
-} from '../shared/description.ts';
+} from '../kit/description.ts';
 import { META, MODERN } from './peer.ts';
 import { uriOf } from './resources.ts';
 

@@ -7,12 +7,12 @@
 
 import { Fault, isObject, type Principal } from '@parlance/protocol';
 import type { Hono, Context as HonoContext } from 'hono';
-import { requirePermission } from '../../core/api/index.ts';
+import { requirePermission } from '../../core/index.ts';
 import { mayStaySilent } from '../../http/idle-connections.ts';
 import { principalOf } from '../../http/request-identity.ts';
-import { defineDialect, reported, requestIds } from '../shared/dialect.ts';
-import { parseBody } from '../shared/json-body.ts';
-import { setRetryAfter } from '../shared/retry.ts';
+import { defineDialect, reported, requestIds } from '../kit/dialect.ts';
+import { parseBody } from '../kit/json-body.ts';
+import { setRetryAfter } from '../kit/retry.ts';
 import { approvalIn } from './approval-form.ts';
 import { callStream } from './call-stream.ts';
 import { callTool, isLongCall, runCancellable } from './call-tool.ts';

@@ -1,8 +1,8 @@
 /** Faults as JSON-RPC errors, and as HTTP statuses if a request is refused as a whole. */
 import { Fault, type FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { HTTP_STATUS } from '../shared/http-status.ts';
-import { retryText } from '../shared/retry.ts';
+import { HTTP_STATUS } from '../kit/http-status.ts';
+import { retryText } from '../kit/retry.ts';
 import { type ErrorBody, errorMessage } from './json-rpc.ts';
 
 export const CODES = {

@@ -1,6 +1,6 @@
 /** Answers a call with the outcome of a turn: its result, a form for the user, or its state on timeout. */
 import { type ApprovalId, Fault } from '@parlance/protocol';
-import type { PendingApproval } from '../../core/api/index.ts';
+import type { PendingApproval } from '../../core/index.ts';
 import { formId, formOf } from './approval-form.ts';
 import type { Context } from './context.ts';
 import { encodeState } from './follow-state.ts';

@@ -1,8 +1,8 @@
 /** The messages of a session: one per input, and one per turn with text. */
 import { type DurableEvent, type TurnId, textOf, wasStopped } from '@parlance/protocol';
-import type { Engine, SessionRecord } from '../../core/api/index.ts';
-import { finalAnswer } from '../shared/calls.ts';
-import { latest } from '../shared/latest-items.ts';
+import type { Engine, SessionRecord } from '../../core/index.ts';
+import { finalAnswer } from '../kit/calls.ts';
+import { latest } from '../kit/latest-items.ts';
 
 export type Message = { readonly role: 'user' | 'assistant'; readonly text: string; readonly at: string };
 

@@ -1,6 +1,6 @@
 /** In: the methods. */
 import type { Principal } from '@parlance/protocol';
-import { requirePermission } from '../../core/api/index.ts';
+import { requirePermission } from '../../core/index.ts';
 import type { Context } from './context.ts';
 import { invalidParams, ProtocolFault } from './faults.ts';
 import type { Params, Request } from './json-rpc.ts';

@@ -1,7 +1,7 @@
 /** Streams of notifications: GET before 2026-07-28, and `subscriptions/listen` since then. */
 import type { Principal } from '@parlance/protocol';
 import { z } from 'zod';
-import { requirePermission } from '../../core/api/index.ts';
+import { requirePermission } from '../../core/index.ts';
 import type { EventStream } from '../../http/connection.ts';
 import type { Context } from './context.ts';
 import { invalidParams } from './faults.ts';

@@ -4,7 +4,7 @@
  */
 import { PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
-import type { Transport } from '../../core/api/index.ts';
+import type { Transport } from '../../cluster/transport.ts';
 import type { ClientSessions } from './client-sessions.ts';
 import { RequestId } from './json-rpc.ts';
 import type { OpenCalls } from './open-calls.ts';

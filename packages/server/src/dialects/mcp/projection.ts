@@ -3,7 +3,7 @@
  * sent to subscribers.
  */
 import { isTurnEvent, type SessionEvent } from '@parlance/protocol';
-import { type Frame, NONE, type Projection } from '../shared/projection.ts';
+import { type Frame, NONE, type Projection } from '../kit/projection.ts';
 import { notificationMessage } from './json-rpc.ts';
 import { uriOf } from './resources.ts';
 

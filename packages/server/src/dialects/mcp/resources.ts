@@ -1,6 +1,6 @@
 /** Sessions as resources. */
 import type { Principal } from '@parlance/protocol';
-import type { Engine, SessionRecord, SessionRef } from '../../core/api/index.ts';
+import type { Engine, SessionRecord, SessionRef } from '../../core/index.ts';
 import { invalidParams, ProtocolFault } from './faults.ts';
 import type { Params } from './json-rpc.ts';
 import { latestMessages, transcript } from './messages.ts';

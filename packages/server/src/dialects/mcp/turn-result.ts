@@ -1,8 +1,8 @@
 /** The outcome of a turn as the result of a tool. */
 import { type JsonObject, visibleJson } from '@parlance/protocol';
 import { z } from 'zod';
-import type { PendingApproval } from '../../core/api/index.ts';
-import { wholeText } from '../shared/approval-text.ts';
+import type { PendingApproval } from '../../core/index.ts';
+import { wholeText } from '../kit/approval-text.ts';
 import type { FollowedTurn, TurnEnd } from './turn-watch.ts';
 
 export const ApprovalView = z.object({

@@ -1,8 +1,8 @@
 /** Follows a turn that a call started or continued: its text, its pending approvals and its end. */
 import type { FaultData, SessionEvent, TurnId } from '@parlance/protocol';
-import type { Engine, PendingApproval, SessionRef, Watch } from '../../core/api/index.ts';
-import { Answer } from '../shared/exchange/answer.ts';
-import { type Piece, projection, type State } from '../shared/exchange/pieces.ts';
+import type { Engine, PendingApproval, SessionRef, Watch } from '../../core/index.ts';
+import { Answer } from '../kit/exchange/answer.ts';
+import { type Piece, projection, type State } from '../kit/exchange/pieces.ts';
 
 /** A turn, or the rest of one. Sufficient to find it again after a restart. */
 export type FollowedTurn = {

@@ -1,8 +1,8 @@
 /** Public information about the server and its setup, for users of the API. */
 import type { Principal } from '@parlance/protocol';
 import type * as api from '@parlance/protocol/api';
-import type { Engine } from '../../core/api/index.ts';
-import type { About } from '../shared/about.ts';
+import type { Engine } from '../../core/index.ts';
+import type { About } from '../kit/about.ts';
 import type { Sent } from './requests.ts';
 
 export function aboutView(about: About, { catalog }: Engine, principal: Principal): Sent<api.About> {

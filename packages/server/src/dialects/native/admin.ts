@@ -16,11 +16,11 @@ import {
   type UserList,
 } from '@parlance/protocol/api';
 import type { Hono } from 'hono';
-import { requirePermission } from '../../core/api/index.ts';
+import { requirePermission } from '../../core/index.ts';
 import type { Account, Accounts } from '../../http/accounts.ts';
 import { principalOf, requireLogin } from '../../http/request-identity.ts';
-import type { McpServerView, NodeView } from '../shared/about.ts';
-import { requestLimit } from '../shared/request-limit.ts';
+import type { McpServerView, NodeView } from '../kit/about.ts';
+import { requestLimit } from '../kit/request-limit.ts';
 import type { Context } from './context.ts';
 import { body, checked, type Sent } from './requests.ts';
 import { isLocal } from './setup.ts';

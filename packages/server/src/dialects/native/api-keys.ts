@@ -4,7 +4,7 @@ import { type ApiKey, type ApiKeyList, type MadeApiKey, NewApiKey } from '@parla
 import type { Hono } from 'hono';
 import type { ApiKeyView } from '../../http/api-keys.ts';
 import { API_KEY_PREFIX, isApiKey, principalOf, tokenOf } from '../../http/request-identity.ts';
-import { requestLimit } from '../shared/request-limit.ts';
+import { requestLimit } from '../kit/request-limit.ts';
 import type { Context } from './context.ts';
 import { body, checked, type Sent } from './requests.ts';
 

@@ -1,6 +1,6 @@
 /** The part of the server context that `native` uses. */
-import type { DialectContext } from '../shared/dialect.ts';
-import type { SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { DialectContext } from '../kit/dialect.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 
 export type Context = Pick<
   DialectContext,

@@ -18,7 +18,7 @@ import {
   type ExampleIds,
   named,
   type RequestExample,
-} from '../shared/description.ts';
+} from '../kit/description.ts';
 
 // Names of the schemas in the documents.
 

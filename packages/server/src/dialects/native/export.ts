@@ -1,6 +1,6 @@
 /** A session as a file: lines of JSON, which can be imported, or a document. */
-import type { Engine, SessionRecord } from '../../core/api/index.ts';
-import { exportedLines } from '../../core/api/index.ts';
+import type { Engine, SessionRecord } from '../../core/index.ts';
+import { exportedLines } from '../../core/index.ts';
 import { transcriptOf } from './transcript/fold.ts';
 import { htmlOf } from './transcript/html.ts';
 import { documentOf, markdownOf } from './transcript/markdown.ts';

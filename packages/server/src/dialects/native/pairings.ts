@@ -18,8 +18,8 @@ import {
   type PairingView,
 } from '../../http/pairings.ts';
 import { keyOf, principalOf, tokenOf } from '../../http/request-identity.ts';
-import { parseBody } from '../shared/json-body.ts';
-import { requestLimit } from '../shared/request-limit.ts';
+import { parseBody } from '../kit/json-body.ts';
+import { requestLimit } from '../kit/request-limit.ts';
 import type { Context } from './context.ts';
 import { body, checked } from './requests.ts';
 

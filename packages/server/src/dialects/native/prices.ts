@@ -3,7 +3,7 @@ import { Fault } from '@parlance/protocol';
 import { NewPrice, type Prices } from '@parlance/protocol/api';
 import type { Hono } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
-import { requestLimit } from '../shared/request-limit.ts';
+import { requestLimit } from '../kit/request-limit.ts';
 import type { Context } from './context.ts';
 import { body, checked, type Sent } from './requests.ts';
 

@@ -1,9 +1,9 @@
 /** Out: the events of a session as they are, encoded as server-sent events. */
 import { type EphemeralEvent, isDurable, type SessionEvent } from '@parlance/protocol';
 import type * as api from '@parlance/protocol/api';
-import type { SessionSnapshot } from '../../core/api/index.ts';
+import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
-import type { Projection, StepResult } from '../shared/projection.ts';
+import type { Projection, StepResult } from '../kit/projection.ts';
 import type { Sent } from './requests.ts';
 
 /** The state of the session when a reader starts to receive live events. */

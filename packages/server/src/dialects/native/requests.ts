@@ -1,9 +1,9 @@
 /** Parses and validates requests, and gives answers the types of the API. */
 import { Fault, type Json, type Principal } from '@parlance/protocol';
 import type { z } from 'zod';
-import { requirePermission, type SessionRef } from '../../core/api/index.ts';
+import { requirePermission, type SessionRef } from '../../core/index.ts';
 import { principalOf } from '../../http/request-identity.ts';
-import { parseBody } from '../shared/json-body.ts';
+import { parseBody } from '../kit/json-body.ts';
 import type { Context } from './context.ts';
 
 /** An answer of the API, built from values that may be read-only. */

@@ -10,9 +10,9 @@ import {
   SettingsChange,
 } from '@parlance/protocol/api';
 import type { Hono } from 'hono';
-import { type Agent, requirePermission } from '../../core/api/index.ts';
+import { type Agent, requirePermission } from '../../core/index.ts';
 import { keyOf, principalOf, requireLogin } from '../../http/request-identity.ts';
-import type { SetupView } from '../shared/setup.ts';
+import type { SetupView } from '../kit/setup.ts';
 import type { Context } from './context.ts';
 import { body, checked, type Sent } from './requests.ts';
 

@@ -2,9 +2,9 @@
 import { Fault } from '@parlance/protocol';
 import type { MadeShare, Share, ShareList } from '@parlance/protocol/api';
 import type { Hono } from 'hono';
-import type { SharedSession } from '../../core/api/index.ts';
+import type { SharedSession } from '../../core/index.ts';
 import { LruMap } from '../../lib/lru-map.ts';
-import { requestLimit } from '../shared/request-limit.ts';
+import { requestLimit } from '../kit/request-limit.ts';
 import type { Context } from './context.ts';
 import { sessionOf } from './requests.ts';
 import { transcriptOf } from './transcript/fold.ts';

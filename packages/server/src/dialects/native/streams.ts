@@ -2,12 +2,12 @@
 import { isDurable, type Principal, type SessionEvent } from '@parlance/protocol';
 import { type EventPage, EventsQuery } from '@parlance/protocol/api';
 import type { Hono } from 'hono';
-import { type Engine, requirePermission, type SessionRef, sessionKey } from '../../core/api/index.ts';
+import { type Engine, requirePermission, type SessionRef, sessionKey } from '../../core/index.ts';
 import type { EventStream, Pieces, Subscriber } from '../../http/connection.ts';
 import { principalOf } from '../../http/request-identity.ts';
-import type { ConnectionRegistry, TappedFrame, WatchScope } from '../shared/connection-registry.ts';
-import type { Setup } from '../shared/setup.ts';
-import type { Cursor, SubscriptionHub } from '../shared/subscription-hub.ts';
+import type { ConnectionRegistry, TappedFrame, WatchScope } from '../kit/connection-registry.ts';
+import type { Setup } from '../kit/setup.ts';
+import type { Cursor, SubscriptionHub } from '../kit/subscription-hub.ts';
 import type { Context } from './context.ts';
 import { encode, named } from './projection.ts';
 import { checked, type Sent, sessionOf } from './requests.ts';

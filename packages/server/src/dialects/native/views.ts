@@ -1,6 +1,6 @@
 /** Sessions and approvals as the API shows them. */
 import type { Approval, Session, SessionNow } from '@parlance/protocol/api';
-import type { SessionRecord, SessionSnapshot } from '../../core/api/index.ts';
+import type { SessionRecord, SessionSnapshot } from '../../core/index.ts';
 import type { Sent } from './requests.ts';
 
 /** `attached`: the number of connections by dialect. */

@@ -1,13 +1,13 @@
 /** `POST /chat/completions`. */
 import { ReasoningEffort, type TurnTerms, type Usage } from '@parlance/protocol';
 import type { EventStream, Pieces } from '../../http/connection.ts';
-import { reported, requestIds } from '../shared/dialect.ts';
-import { type Addition, Answer, type Finish } from '../shared/exchange/answer.ts';
-import { Exchange } from '../shared/exchange/exchange.ts';
-import { invalid } from '../shared/exchange/request-fault.ts';
-import type { AuthenticatedRequest } from '../shared/exchange/requests.ts';
-import type { Question, StartedExchange } from '../shared/exchange/sessions.ts';
-import { abandoning, untilOpen } from '../shared/exchange/waiting.ts';
+import { reported, requestIds } from '../kit/dialect.ts';
+import { type Addition, Answer, type Finish } from '../kit/exchange/answer.ts';
+import { Exchange } from '../kit/exchange/exchange.ts';
+import { invalid } from '../kit/exchange/request-fault.ts';
+import type { AuthenticatedRequest } from '../kit/exchange/requests.ts';
+import type { Question, StartedExchange } from '../kit/exchange/sessions.ts';
+import { abandoning, untilOpen } from '../kit/exchange/waiting.ts';
 
 import type { Context } from './context.ts';
 import { errorBody } from './faults.ts';

@@ -3,8 +3,8 @@
  * depend on the length of the session.
  */
 import type { DurableEvent, HistoryItem } from '@parlance/protocol';
-import type { Engine, SessionRecord } from '../../core/api/index.ts';
-import { finalAnswer } from '../shared/calls.ts';
+import type { Engine, SessionRecord } from '../../core/index.ts';
+import { finalAnswer } from '../kit/calls.ts';
 import { messageId, userMessage } from './responses/input-items.ts';
 import { messageItem } from './responses/items.ts';
 

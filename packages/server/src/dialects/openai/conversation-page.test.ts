@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, type PrincipalId, type SessionId, textPart } from '@parlance/protocol';
-import { eventsBackwards } from '../../core/runtime/event-pages.ts';
+import { eventsBackwards } from '../../core/engine/event-pages.ts';
 import { readTranscript } from '../../testing/transcripts.ts';
 import { conversationPage } from './conversation-page.ts';
 import { ItemPositions } from './item-positions.ts';

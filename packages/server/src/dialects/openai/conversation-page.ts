@@ -1,6 +1,6 @@
 /** A page of the items of a conversation. It reads its own events only, however long the conversation is. */
-import type { Engine } from '../../core/api/index.ts';
-import { invalid } from '../shared/exchange/request-fault.ts';
+import type { Engine } from '../../core/index.ts';
+import { invalid } from '../kit/exchange/request-fault.ts';
 import { type ConversationItem, itemsOf, newestFirst } from './conversation-items.ts';
 import type { ItemPositions, Log, Positions } from './item-positions.ts';
 import type { PageQuery } from './responses/list.ts';

@@ -1,4 +1,4 @@
-import type { Answers } from '../shared/description.ts';
+import type { Answers } from '../kit/description.ts';
 import { ErrorAnswer } from './response-schemas.ts';
 
 const REASONS: Readonly<Record<number, string>> = {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Endpoint, type Examples, named, type RequestExample } from '../shared/description.ts';
+import { type Endpoint, type Examples, named, type RequestExample } from '../kit/description.ts';
 import { ConversationCreate, ConversationUpdate } from './conversations.ts';
 import { errors, SESSION } from './describe-errors.ts';
 import { PageQuery } from './responses/list.ts';

@@ -5,7 +5,7 @@ import {
   type Examples,
   named,
   type RequestExample,
-} from '../shared/description.ts';
+} from '../kit/description.ts';
 import { errors, SESSION } from './describe-errors.ts';
 import { conversationEndpoints, responseEndpoints } from './describe-responses.ts';
 import { Completion, ModelList, ModelView } from './response-schemas.ts';

@@ -7,12 +7,12 @@
 
 import { Hono, type Context as HonoContext } from 'hono';
 import { principalOfVendorClient } from '../../http/request-identity.ts';
-import { type DialectContext, defineDialect, reported, requestIds } from '../shared/dialect.ts';
-import { ModelSettings, Models } from '../shared/exchange/models.ts';
-import { projection } from '../shared/exchange/pieces.ts';
-import { authenticateRequest, body, SESSION_HEADER, toHeader } from '../shared/exchange/requests.ts';
-import { type Progress, Sessions } from '../shared/exchange/sessions.ts';
-import { setRetryAfter } from '../shared/retry.ts';
+import { type DialectContext, defineDialect, reported, requestIds } from '../kit/dialect.ts';
+import { ModelSettings, Models } from '../kit/exchange/models.ts';
+import { projection } from '../kit/exchange/pieces.ts';
+import { authenticateRequest, body, SESSION_HEADER, toHeader } from '../kit/exchange/requests.ts';
+import { type Progress, Sessions } from '../kit/exchange/sessions.ts';
+import { setRetryAfter } from '../kit/retry.ts';
 import { answerChat } from './chat.ts';
 import type { Context } from './context.ts';
 import {

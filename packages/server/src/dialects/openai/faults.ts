@@ -1,9 +1,9 @@
 /** Faults as errors of the OpenAI API: `{error: {message, type, param, code}}`. */
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { RequestFault } from '../shared/exchange/request-fault.ts';
-import { HTTP_STATUS, vendorRefusal } from '../shared/http-status.ts';
-import { retryText } from '../shared/retry.ts';
+import { RequestFault } from '../kit/exchange/request-fault.ts';
+import { HTTP_STATUS, vendorRefusal } from '../kit/http-status.ts';
+import { retryText } from '../kit/retry.ts';
 
 export type ErrorBody = {
   readonly error: {

@@ -3,9 +3,9 @@
  * first needed, and then brought up to date: 16 bytes for each item.
  */
 import type { DurableEvent } from '@parlance/protocol';
-import { type Engine, type SessionRecord, sessionKey } from '../../core/api/index.ts';
+import { type Engine, type SessionRecord, sessionKey } from '../../core/index.ts';
 import { LruMap } from '../../lib/lru-map.ts';
-import { KeyedQueue } from '../shared/keyed-queue.ts';
+import { KeyedQueue } from '../kit/keyed-queue.ts';
 import { itemsOf } from './conversation-items.ts';
 
 export type Log = Pick<SessionRecord, 'ref' | 'head' | 'createdAt'>;

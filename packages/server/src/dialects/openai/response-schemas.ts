@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { named } from '../shared/description.ts';
+import { named } from '../kit/description.ts';
 
 export const ErrorAnswer = named(
   'OpenaiError',

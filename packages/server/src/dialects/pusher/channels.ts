@@ -1,8 +1,8 @@
 /** The channels and their subscribers. An event is encoded once for all subscribers of a channel. */
-import type { Log } from '../../core/api/index.ts';
+import type { Log } from '../../core/index.ts';
 import type { Subscriber } from '../../http/connection.ts';
 import { LruMap } from '../../lib/lru-map.ts';
-import type { ChannelServer, OccupancyWatcher } from '../shared/channel-bus.ts';
+import type { ChannelServer, OccupancyWatcher } from '../kit/channel-bus.ts';
 import type { Clock } from './clock.ts';
 import type { Limits } from './limits.ts';
 import type { Member } from './member.ts';

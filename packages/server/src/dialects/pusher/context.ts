@@ -1,6 +1,6 @@
 /** The part of the server context that `pusher` uses. */
 import { z } from 'zod';
-import type { DialectContext } from '../shared/dialect.ts';
+import type { DialectContext } from '../kit/dialect.ts';
 
 export const Settings = z.object({
   channels: z.boolean(),

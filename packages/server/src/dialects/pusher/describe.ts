@@ -8,7 +8,7 @@ import {
   named,
   type OutboundMessage,
   type RequestExample,
-} from '../shared/description.ts';
+} from '../kit/description.ts';
 import { type KNOWN_EVENTS, Message, SignIn, Subscribe, Unsubscribe } from './protocol.ts';
 import { ChannelRequest, eventSchemas, UserRequest } from './schemas.ts';
 import { subscriptionAuth } from './signature.ts';

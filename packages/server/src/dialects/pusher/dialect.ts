@@ -4,7 +4,7 @@
  * watchlists, subscription counts, tag filters and delta compression; frames that request them are answered
  * with an error.
  */
-import { defineDialect } from '../shared/dialect.ts';
+import { defineDialect } from '../kit/dialect.ts';
 import { Settings } from './context.ts';
 import { serve } from './serve.ts';
 

@@ -1,6 +1,6 @@
 /** In: the frames of one socket. */
 import type { Connection, Socket } from '../../http/connection.ts';
-import { retryText } from '../shared/retry.ts';
+import { retryText } from '../kit/retry.ts';
 import { isClientEvent, rateOf, refusalOf } from './client-events.ts';
 import type { Clock } from './clock.ts';
 import type { Client } from './connections.ts';

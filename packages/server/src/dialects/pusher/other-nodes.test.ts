@@ -1,7 +1,7 @@
 /** Channels whose subscribers are connected to different nodes. */
 import { afterEach, expect, test } from 'bun:test';
-import { type MemoryNetwork, openMemoryNetwork } from '../../buses/memory/transport.ts';
-import type { Transport } from '../../core/api/index.ts';
+import { type MemoryNetwork, openMemoryNetwork } from '../../cluster/memory-transport.ts';
+import type { Transport } from '../../cluster/transport.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
 import { type PusherTestServer, QUIET, type RawPusher, servePusher } from '../../testing/pusher.ts';
 import { until } from '../../testing/until.ts';

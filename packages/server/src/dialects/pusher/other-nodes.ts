@@ -1,6 +1,7 @@
 /** Channels on several nodes: events, counts, permits and terminations reach sockets on any node. */
 import { Fault } from '@parlance/protocol';
-import type { Log, Transport } from '../../core/api/index.ts';
+import type { Transport } from '../../cluster/transport.ts';
+import type { Log } from '../../core/index.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
 import type { Channels } from './channels.ts';
 import type { Connections } from './connections.ts';

@@ -1,5 +1,5 @@
 /** Members of presence channels on other nodes, for channels with subscribers on this node. */
-import type { FollowedEntries, Transport } from '../../core/api/index.ts';
+import type { FollowedEntries, Transport } from '../../cluster/transport.ts';
 import type { Member } from './member.ts';
 import { MemberEntry } from './node-messages.ts';
 

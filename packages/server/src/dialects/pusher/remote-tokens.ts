@@ -1,6 +1,7 @@
 /** Tokens presented to this node for sockets of other nodes. */
 import { createHash } from 'node:crypto';
-import type { Log, Transport } from '../../core/api/index.ts';
+import type { Transport } from '../../cluster/transport.ts';
+import type { Log } from '../../core/index.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
 import { KINDS } from './node-messages.ts';
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test';
 import { Hono } from 'hono';
 import { loadConfig } from '../../config/config.ts';
 import { QUIET } from '../../testing/pusher.ts';
-import { ChannelBus } from '../shared/channel-bus.ts';
+import { ChannelBus } from '../kit/channel-bus.ts';
 import { type Context, Settings } from './context.ts';
 import { serve } from './serve.ts';
 

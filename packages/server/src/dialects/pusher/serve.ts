@@ -1,5 +1,5 @@
 /** Configures channels: served here, triggered on an external server, or disabled. */
-import type { Inbound } from '../shared/dialect.ts';
+import type { Inbound } from '../kit/dialect.ts';
 import { DEFAULT_SECRET } from './application.ts';
 import type { Context } from './context.ts';
 import { openPusher } from './inbound.ts';

@@ -1,5 +1,5 @@
 /** State shared by all sockets and requests of the application. */
-import type { Log } from '../../core/api/index.ts';
+import type { Log } from '../../core/index.ts';
 import type { Application } from './application.ts';
 import { Channels } from './channels.ts';
 import { type Clock, SYSTEM_CLOCK } from './clock.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'bun:test';
-import type { Log } from '../../core/api/index.ts';
+import type { Log } from '../../core/index.ts';
 import { APPLICATION, QUIET, servePusher } from '../../testing/pusher.ts';
 import { checkDigest, checkSignature } from './signature.ts';
 import { openTrigger, type Trigger, type TriggerOptions } from './trigger.ts';

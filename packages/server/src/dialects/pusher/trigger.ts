@@ -1,7 +1,7 @@
 /** Triggers events on an external Pusher or Sockudo server, one after another, in the background. */
-import type { Log } from '../../core/api/index.ts';
+import type { Log } from '../../core/index.ts';
 import { sleep } from '../../lib/sleep.ts';
-import type { ChannelServer } from '../shared/channel-bus.ts';
+import type { ChannelServer } from '../kit/channel-bus.ts';
 import { encodedData } from './protocol.ts';
 import { signedQuery } from './signature.ts';
 

@@ -5,7 +5,7 @@
  */
 
 import type { SessionRef } from '../../core/ports/event-store.ts';
-import type { Log } from '../../core/ports/logger.ts';
+import type { Log } from '../../core/ports/telemetry.ts';
 import type { Statements } from './database.ts';
 import type { HeldLeases, LeaseQuery } from './held-leases.ts';
 

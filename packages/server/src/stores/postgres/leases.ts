@@ -6,9 +6,9 @@
 import { randomUUID } from 'node:crypto';
 import { PrincipalId, SessionId } from '@parlance/protocol';
 import type { SessionRef } from '../../core/ports/event-store.ts';
-import type { Lease, Leases } from '../../core/ports/lease.ts';
-import type { Log } from '../../core/ports/logger.ts';
-import type { NodeState } from '../../core/ports/nodes.ts';
+import type { Lease, Leases, NodeState } from '../../core/ports/lease.ts';
+import type { Log } from '../../core/ports/telemetry.ts';
+
 import { storableRef } from '../shared/text.ts';
 import { type Appender, driverOf } from './append.ts';
 import type { Database, Row, Statements } from './database.ts';

@@ -4,7 +4,7 @@ import {
   type LoginAttempts,
   type LoginLimits,
   OVERALL_FACTOR,
-} from '../../core/ports/login-attempts.ts';
+} from '../../accounts/store.ts';
 import { storable } from '../shared/text.ts';
 import type { Statements } from './database.ts';
 

@@ -1,9 +1,8 @@
 /** Opens a PostgreSQL database as a store shared by several nodes. */
 import { eventVersion } from '@parlance/protocol';
-import type { SessionRef } from '../../core/ports/event-store.ts';
-import { sessionKey } from '../../core/ports/event-store.ts';
-import type { Log } from '../../core/ports/logger.ts';
-import type { LoginAttempts, LoginLimits } from '../../core/ports/login-attempts.ts';
+import type { LoginAttempts, LoginLimits } from '../../accounts/store.ts';
+import { type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
+import type { Log } from '../../core/ports/telemetry.ts';
 import { type AccountDatabase, accountTables } from '../shared/accounts.ts';
 import { type Changes, watchChanges } from '../shared/changes.ts';
 import { closeGuard, guarded, type Store, type Wrap } from '../shared/store.ts';

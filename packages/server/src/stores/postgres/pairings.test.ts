@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { SQL } from 'bun';
-import type { Pairing } from '../../core/ports/pairings.ts';
+import type { Pairing } from '../../accounts/store.ts';
 import { noPostgres, openNode, testServer } from '../../testing/stores/postgres.ts';
 import { until } from '../../testing/until.ts';
 

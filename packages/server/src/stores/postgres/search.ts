@@ -2,9 +2,17 @@
 
 import { type DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import { z } from 'zod';
-import type { SessionRef } from '../../core/ports/event-store.ts';
-import type { SearchPage, SearchQuery, SearchTerm } from '../../core/ports/message-search.ts';
-import type { IndexedTurn, TurnFilter, TurnPage, TurnQuery } from '../../core/ports/turn-index.ts';
+import type {
+  IndexedTurn,
+  SearchPage,
+  SearchQuery,
+  SearchTerm,
+  SessionRef,
+  TurnFilter,
+  TurnPage,
+  TurnQuery,
+} from '../../core/ports/event-store.ts';
+
 import { indexedMessages, ownerMark, turnChanges, withWholeInputs } from '../shared/indexing.ts';
 import { decodeSearchCursor, encodeSearchCursor, rowLimit } from '../shared/paging.ts';
 import { storable, storableRef } from '../shared/text.ts';

@@ -5,7 +5,7 @@
  */
 import { SQL } from 'bun';
 import { type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
-import type { Log } from '../../core/ports/logger.ts';
+import type { Log } from '../../core/ports/telemetry.ts';
 import { inTime, openDatabase } from './database.ts';
 
 const CHANNEL = 'parlance';

@@ -4,14 +4,20 @@
  */
 import { type JsonObject, PrincipalId, Role, SessionId } from '@parlance/protocol';
 import { z } from 'zod';
-import type { ApiKey, ApiKeyStore } from '../../core/ports/api-keys.ts';
-import type { SessionRef } from '../../core/ports/event-store.ts';
-import type { Pairing, PairingRequest, PairingStore } from '../../core/ports/pairings.ts';
-import type { PreferenceStore } from '../../core/ports/preferences.ts';
-import { KEPT_AFTER_EXPIRY_MS, type RevocationStore } from '../../core/ports/revocations.ts';
-import type { SettingsStore } from '../../core/ports/settings.ts';
-import type { Share, ShareStore } from '../../core/ports/shares.ts';
-import type { UserStore } from '../../core/ports/users.ts';
+import {
+  type ApiKey,
+  type ApiKeyStore,
+  KEPT_AFTER_EXPIRY_MS,
+  type Pairing,
+  type PairingRequest,
+  type PairingStore,
+  type PreferenceStore,
+  type RevocationStore,
+  type SettingsStore,
+  type UserStore,
+} from '../../accounts/store.ts';
+import type { SessionRef, Share, ShareStore } from '../../core/ports/event-store.ts';
+
 import { storable } from './text.ts';
 
 type Row = Readonly<Record<string, unknown>>;

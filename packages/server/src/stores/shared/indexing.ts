@@ -1,7 +1,7 @@
 /** The words that stores index for a message. */
 
 import type { DurableEvent, PrincipalId, TurnId } from '@parlance/protocol';
-import type { TurnState } from '../../core/ports/turn-index.ts';
+import type { TurnState } from '../../core/ports/event-store.ts';
 import { messageText } from '../../lib/message-text.ts';
 import { wordsOf } from '../../lib/words.ts';
 import { storable } from './text.ts';

@@ -1,7 +1,7 @@
 /** Wraps a log and counts its appends. */
 
 import type { EventStore } from '../../core/ports/event-store.ts';
-import type { Meter } from '../../core/ports/meter.ts';
+import type { Meter } from '../../core/ports/telemetry.ts';
 
 export function metered<Log extends Pick<EventStore, 'append'>>(store: Log, meter: Meter): Log {
   let waiting = 0;

@@ -1,16 +1,14 @@
 /** The stores of one place as one object, and the wrapper of their operations. */
-import type { ApiKeyStore } from '../../core/ports/api-keys.ts';
-import type { SessionStore } from '../../core/ports/event-store.ts';
-import type { Leases } from '../../core/ports/lease.ts';
-import type { MessageSearch } from '../../core/ports/message-search.ts';
-import type { ListNodes } from '../../core/ports/nodes.ts';
-import type { PairingStore } from '../../core/ports/pairings.ts';
-import type { PreferenceStore } from '../../core/ports/preferences.ts';
-import type { RevocationStore } from '../../core/ports/revocations.ts';
-import type { SettingsStore } from '../../core/ports/settings.ts';
-import type { ShareStore } from '../../core/ports/shares.ts';
-import type { TurnIndex } from '../../core/ports/turn-index.ts';
-import type { UserStore } from '../../core/ports/users.ts';
+import type {
+  ApiKeyStore,
+  PairingStore,
+  PreferenceStore,
+  RevocationStore,
+  SettingsStore,
+  UserStore,
+} from '../../accounts/store.ts';
+import type { MessageSearch, SessionStore, ShareStore, TurnIndex } from '../../core/ports/event-store.ts';
+import type { Leases, ListNodes } from '../../core/ports/lease.ts';
 
 export type Store = SessionStore &
   UserStore & {

@@ -9,8 +9,14 @@ import {
   type SessionStore,
   sessionKey,
 } from '../../core/ports/event-store.ts';
-import { type AppendAs, Deposed, type Driver, type Lease, type Leases } from '../../core/ports/lease.ts';
-import type { NodeState } from '../../core/ports/nodes.ts';
+import {
+  type AppendAs,
+  Deposed,
+  type Driver,
+  type Lease,
+  type Leases,
+  type NodeState,
+} from '../../core/ports/lease.ts';
 
 type HeldLease = { readonly lease: Lease; readonly node: Node };
 type Listener = (lost: readonly SessionRef[] | 'all') => void;

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { ApprovalId, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
-import type { SessionFilter } from '../../core/ports/event-store.ts';
-import type { TurnQuery } from '../../core/ports/turn-index.ts';
+import type { SessionFilter, TurnQuery } from '../../core/ports/event-store.ts';
+
 import { accountTables } from '../shared/accounts.ts';
 import { prepareCount, prepareList, prepareLookup } from './lists.ts';
 import { migrate } from './migrations.ts';

@@ -6,9 +6,17 @@
 import type { Database } from 'bun:sqlite';
 import { type DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import { z } from 'zod';
-import type { SessionRef } from '../../core/ports/event-store.ts';
-import type { SearchPage, SearchQuery, SearchTerm } from '../../core/ports/message-search.ts';
-import type { IndexedTurn, TurnFilter, TurnPage, TurnQuery } from '../../core/ports/turn-index.ts';
+import type {
+  IndexedTurn,
+  SearchPage,
+  SearchQuery,
+  SearchTerm,
+  SessionRef,
+  TurnFilter,
+  TurnPage,
+  TurnQuery,
+} from '../../core/ports/event-store.ts';
+
 import {
   type IndexedMessage,
   indexedMessages,

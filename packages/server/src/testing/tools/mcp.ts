@@ -1,8 +1,8 @@
 /** Shared parts of the MCP tests: servers, a recording log, and tools by name. */
 import { join } from 'node:path';
 import { isObject } from '@parlance/protocol';
-import type { Log } from '../../core/ports/logger.ts';
-import type { SettingsStore } from '../../core/ports/settings.ts';
+import type { SettingsStore } from '../../accounts/store.ts';
+import type { Log } from '../../core/ports/telemetry.ts';
 import type { Tool } from '../../core/ports/tool.ts';
 import { type McpTools, openMcp } from '../../tools/mcp/open.ts';
 import { McpServers } from '../../tools/mcp/servers.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Answers, Description } from '../../dialects/shared/description.ts';
+import type { Answers, Description } from '../../dialects/kit/description.ts';
 import { Refused, Said, Say } from './schemas.ts';
 
 const Refusal = z.object({ toy: z.string(), status: z.number() });

@@ -1,9 +1,9 @@
 /** `toy`: a dialect for tests. Text sent on a socket is an input; the blocks of the answer are sent back. */
 import type { SessionEvent } from '@parlance/protocol';
 import { z } from 'zod';
-import { defineDialect } from '../../dialects/shared/dialect.ts';
-import { NONE, type StepResult } from '../../dialects/shared/projection.ts';
-import type { SubscriptionHub } from '../../dialects/shared/subscription-hub.ts';
+import { defineDialect } from '../../dialects/kit/dialect.ts';
+import { NONE, type StepResult } from '../../dialects/kit/projection.ts';
+import type { SubscriptionHub } from '../../dialects/kit/subscription-hub.ts';
 import { open, routes } from './inbound.ts';
 import type { Sent } from './schemas.ts';
 

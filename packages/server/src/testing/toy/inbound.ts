@@ -1,9 +1,9 @@
 /** In: frames and requests. */
 import { Fault, isObject, textPart } from '@parlance/protocol';
 import type { Hono, Context as Request } from 'hono';
-import { type DialectContext, reported, requestIds, socketIds } from '../../dialects/shared/dialect.ts';
-import { HTTP_STATUS } from '../../dialects/shared/http-status.ts';
-import type { SubscriptionHub } from '../../dialects/shared/subscription-hub.ts';
+import { type DialectContext, reported, requestIds, socketIds } from '../../dialects/kit/dialect.ts';
+import { HTTP_STATUS } from '../../dialects/kit/http-status.ts';
+import type { SubscriptionHub } from '../../dialects/kit/subscription-hub.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { principalOf } from '../../http/request-identity.ts';
 import { Say, type Sent } from './schemas.ts';

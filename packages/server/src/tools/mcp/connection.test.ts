@@ -1,7 +1,7 @@
 /** MCP servers that crash, hang, send invalid data and flood. */
 import { describe, expect, test } from 'bun:test';
 import { textOf } from '@parlance/protocol';
-import { toolSpec } from '../../core/runtime/prompt.ts';
+import { toolSpec } from '../../core/engine/model-step.ts';
 import { eventually, MISBEHAVING, opened } from '../../testing/tools/mcp.ts';
 import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 

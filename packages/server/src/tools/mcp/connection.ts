@@ -11,7 +11,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { Fault, type JsonObject } from '@parlance/protocol';
 import { version } from '../../../package.json' with { type: 'json' };
-import type { Log } from '../../core/ports/logger.ts';
+import type { Log } from '../../core/ports/telemetry.ts';
 import { cutText } from '../cut.ts';
 import { type Redact, redactorFor } from './secrets.ts';
 import type { McpServer } from './servers.ts';

@@ -2,7 +2,7 @@
 
 import { Fault, type JsonObject, JsonValue, textPart } from '@parlance/protocol';
 import { z } from 'zod';
-import type { SettingsStore } from '../../core/ports/settings.ts';
+import type { SettingsStore } from '../../accounts/store.ts';
 import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
 import {

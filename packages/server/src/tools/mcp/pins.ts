@@ -2,7 +2,7 @@
  * The definition of each MCP tool is pinned when it is first used. Pins are stored under the names of server
  * and tool: they outlive restarts of either side, and the removal of the server.
  */
-import type { SettingsStore } from '../../core/ports/settings.ts';
+import type { SettingsStore } from '../../accounts/store.ts';
 import type { Definition } from './connection.ts';
 
 const PARTS = ['description', 'parameters', 'annotations'] as const;

@@ -2,7 +2,7 @@
 import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { FetchLike, Transport } from '@modelcontextprotocol/client';
-import type { Log } from '../../core/ports/logger.ts';
+import type { Log } from '../../core/ports/telemetry.ts';
 import { cutText } from '../cut.ts';
 import { Budget, MAX_MESSAGE, Meter } from './budget.ts';
 import type { Redact } from './secrets.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { decisionOf, type Rule } from '../../core/domain/rules.ts';
+import { decisionOf, type Rule } from '../../core/session/rules.ts';
 import { normalForm } from './normalize.ts';
 import { commandSubjects } from './safe.ts';
 

@@ -8,7 +8,7 @@ import {
   type Part,
   titleOf,
 } from '@parlance/protocol';
-import { finalAnswer } from '../../shared/calls.ts';
+import { finalAnswer } from '../../kit/calls.ts';
 
 export type Entry = { readonly seq: number; readonly at: number } & (
   | { readonly kind: 'user'; readonly parts: readonly Part[] }

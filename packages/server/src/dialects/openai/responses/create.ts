@@ -1,8 +1,8 @@
 /** `POST /responses`. */
 import type { EventStream } from '../../../http/connection.ts';
 import { mayStaySilent } from '../../../http/idle-connections.ts';
-import type { Accepted, Question } from '../../shared/exchange/question.ts';
-import type { AuthenticatedRequest } from '../../shared/exchange/requests.ts';
+import type { Accepted, Question } from '../../kit/exchange/question.ts';
+import type { AuthenticatedRequest } from '../../kit/exchange/requests.ts';
 import type { Context } from '../context.ts';
 import { cancelTurn } from './cancel.ts';
 import { questionOf } from './question.ts';

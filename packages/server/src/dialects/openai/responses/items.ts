@@ -1,6 +1,6 @@
 /** The output items of a response. */
 import { type HistoryItem, type Part, textOf, textPart } from '@parlance/protocol';
-import type { Piece, RequestedApproval, RequestedCall } from '../../shared/exchange/pieces.ts';
+import type { Piece, RequestedApproval, RequestedCall } from '../../kit/exchange/pieces.ts';
 import { itemPosition } from './response-id.ts';
 
 export const SERVER_LABEL = 'parlance';

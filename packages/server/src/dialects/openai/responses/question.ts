@@ -1,8 +1,8 @@
 /** In: converts the body of a request to a question to a session. */
 import { type JsonObject, ReasoningEffort, type TurnTerms } from '@parlance/protocol';
-import type { Question } from '../../shared/exchange/question.ts';
-import { invalid, RequestFault } from '../../shared/exchange/request-fault.ts';
-import type { AuthenticatedRequest } from '../../shared/exchange/requests.ts';
+import type { Question } from '../../kit/exchange/question.ts';
+import { invalid, RequestFault } from '../../kit/exchange/request-fault.ts';
+import type { AuthenticatedRequest } from '../../kit/exchange/requests.ts';
 import type { Context } from '../context.ts';
 import { inputConversation, type ResponseInput } from './input.ts';
 import { SERVER_LABEL } from './items.ts';

@@ -1,7 +1,7 @@
 /** Follows a segment: converts its pieces to output and stream events, until the turn waits or ends. */
 import { Fault, type HistoryItem, type Usage } from '@parlance/protocol';
-import type { Piece, RequestedApproval, RequestedCall } from '../../shared/exchange/pieces.ts';
-import { Reading } from '../../shared/exchange/reading.ts';
+import type { Piece, RequestedApproval, RequestedCall } from '../../kit/exchange/pieces.ts';
+import { Reading } from '../../kit/exchange/reading.ts';
 import type { Context } from '../context.ts';
 import { errorBody } from '../faults.ts';
 

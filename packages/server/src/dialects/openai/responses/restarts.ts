@@ -4,7 +4,7 @@
  * stream continued.
  */
 import type { Principal } from '@parlance/protocol';
-import type { SessionRef } from '../../../core/api/index.ts';
+import type { SessionRef } from '../../../core/index.ts';
 import type { Context } from '../context.ts';
 
 /** The number of the next event, and the index of the next item. */

@@ -1,10 +1,10 @@
 /** A segment of a session: the events after the request of a response, until its turn waits or ends. */
 import { type DurableEvent, type Principal, type TurnTerms, turnTermsOf } from '@parlance/protocol';
-import { labelKey, type SessionRef } from '../../../core/api/index.ts';
-import { IDLE, projection, type State } from '../../shared/exchange/pieces.ts';
-import type { FollowTarget } from '../../shared/exchange/reading.ts';
-import { followTarget } from '../../shared/exchange/request-keys.ts';
-import { latestEvents } from '../../shared/latest-events.ts';
+import { labelKey, type SessionRef } from '../../../core/index.ts';
+import { IDLE, projection, type State } from '../../kit/exchange/pieces.ts';
+import type { FollowTarget } from '../../kit/exchange/reading.ts';
+import { followTarget } from '../../kit/exchange/request-keys.ts';
+import { latestEvents } from '../../kit/latest-events.ts';
 import type { Context } from '../context.ts';
 import type { Head } from './objects.ts';
 import { isAt, positionOf, responseId } from './response-id.ts';

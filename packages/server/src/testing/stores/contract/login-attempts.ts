@@ -1,6 +1,6 @@
 /** Contract tests for counters of login attempts. */
 import { expect, test } from 'bun:test';
-import type { LoginAttempts, LoginLimits } from '../../../core/ports/login-attempts.ts';
+import type { LoginAttempts, LoginLimits } from '../../../accounts/store.ts';
 
 type Try = readonly [name: string | null, address: string];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Pairing, PairingRequest } from '../../../core/ports/pairings.ts';
+import type { Pairing, PairingRequest } from '../../../accounts/store.ts';
 import { type Implementation, withStore } from './store-location.ts';
 
 const userOf = (name: string) => ({ name, role: 'user', passwordHash: 'hash', createdAt: 1 }) as const;

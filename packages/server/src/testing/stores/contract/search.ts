@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type DurableEvent, InputId, PrincipalId, textPart } from '@parlance/protocol';
-import type { SessionRef } from '../../../core/ports/event-store.ts';
-import type { SearchTerm } from '../../../core/ports/message-search.ts';
+import type { SearchTerm, SessionRef } from '../../../core/ports/event-store.ts';
+
 import type { Store } from '../../../stores/shared/store.ts';
 import { recordOf, refOf } from './samples.ts';
 import { type Implementation, withStore } from './store-location.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { Share } from '../../../core/ports/shares.ts';
+import type { Share } from '../../../core/ports/event-store.ts';
 import { begin, refOf } from './samples.ts';
 import { type Implementation, withStore } from './store-location.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { ApprovalId, CallId, type DurableEvent, InputId, PrincipalId, TurnId } from '@parlance/protocol';
-import type { SessionRecord, SessionRef } from '../../../core/ports/event-store.ts';
-import type { TurnFilter } from '../../../core/ports/turn-index.ts';
+import type { SessionRecord, SessionRef, TurnFilter } from '../../../core/ports/event-store.ts';
+
 import type { Store } from '../../../stores/shared/store.ts';
 import { recordOf, refOf } from './samples.ts';
 import { type Implementation, withStore } from './store-location.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import type { User } from '../../../core/ports/users.ts';
+import type { User } from '../../../accounts/store.ts';
 import { type Implementation, withStore } from './store-location.ts';
 
 const userOf = (name: string, changes: Partial<User> = {}): User => ({

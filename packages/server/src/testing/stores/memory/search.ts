@@ -1,7 +1,7 @@
 /** Full-text search without an index: reads all messages of the owner. */
 import type { DurableEvent } from '@parlance/protocol';
-import type { SessionRecord } from '../../../core/ports/event-store.ts';
-import type { SearchQuery, SearchTerm } from '../../../core/ports/message-search.ts';
+import type { SearchQuery, SearchTerm, SessionRecord } from '../../../core/ports/event-store.ts';
+
 import { type IndexedMessage, indexedMessages } from '../../../stores/shared/indexing.ts';
 import { decodeSearchCursor, encodeSearchCursor } from '../../../stores/shared/paging.ts';
 import { storable } from '../../../stores/shared/text.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@parlance/protocol';
-import type { StoredDocument } from '../../../core/ports/settings.ts';
+import type { StoredDocument } from '../../../accounts/store.ts';
 
 export function memorySettings(changed: () => void) {
   const documents = new Map<string, { readonly text: string; readonly version: number }>();

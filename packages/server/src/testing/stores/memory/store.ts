@@ -1,11 +1,15 @@
 /** Stores everything in memory, for tests. */
 import type { JsonObject, PrincipalId } from '@parlance/protocol';
-import type { ApiKey } from '../../../core/ports/api-keys.ts';
-import type { SessionRef } from '../../../core/ports/event-store.ts';
-import type { Pairing, PairingRequest } from '../../../core/ports/pairings.ts';
-import { KEPT_AFTER_EXPIRY_MS } from '../../../core/ports/revocations.ts';
-import type { Share } from '../../../core/ports/shares.ts';
-import type { StoredUser, User } from '../../../core/ports/users.ts';
+import {
+  type ApiKey,
+  KEPT_AFTER_EXPIRY_MS,
+  type Pairing,
+  type PairingRequest,
+  type StoredUser,
+  type User,
+} from '../../../accounts/store.ts';
+import type { SessionRef, Share } from '../../../core/ports/event-store.ts';
+
 import { Followers } from '../../../stores/shared/changes.ts';
 import { closeGuard, guarded, type Store } from '../../../stores/shared/store.ts';
 import type { EventOptions } from '../../../stores/shared/stored-event.ts';

@@ -1,7 +1,14 @@
 /** The turns of sessions without an index: every event of the owner is read. */
 import type { DurableEvent, TurnId } from '@parlance/protocol';
-import type { SessionRecord, SessionRef } from '../../../core/ports/event-store.ts';
-import type { IndexedTurn, TurnFilter, TurnPage, TurnQuery } from '../../../core/ports/turn-index.ts';
+import type {
+  IndexedTurn,
+  SessionRecord,
+  SessionRef,
+  TurnFilter,
+  TurnPage,
+  TurnQuery,
+} from '../../../core/ports/event-store.ts';
+
 import { turnChanges } from '../../../stores/shared/indexing.ts';
 import { decodeSearchCursor, encodeSearchCursor } from '../../../stores/shared/paging.ts';
 import { storable, storableRef } from '../../../stores/shared/text.ts';

@@ -1,0 +1,4 @@
+import { busContract } from '../../testing/cluster/contract.ts';
+import { openMemoryBus } from './bus.ts';
+
+busContract('memory', openMemoryBus);

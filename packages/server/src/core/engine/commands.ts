@@ -1,0 +1,170 @@
+/** Operations that change a session. */
+import {
+  type ApprovalId,
+  Command,
+  type CommandInput,
+  type DurableEvent,
+  Fault,
+  type Part,
+} from '@parlance/protocol';
+import type { SessionRef } from '../ports/event-store.ts';
+import { authorise } from '../session/approvals.ts';
+import { decide, interruption, mayEndTurn } from '../session/decide.ts';
+
+import { compactNow } from './compaction.ts';
+import {
+  approvalKnown,
+  type Caller,
+  checkConfiguration,
+  decisionContext,
+  replacedInput,
+} from './decision-context.ts';
+import type { EngineInternals } from './engine-internals.ts';
+import { checkLinks } from './links.ts';
+import { readContext, withContextUse } from './model-step.ts';
+import { streamedSoFar } from './open-output.ts';
+import type { Queries } from './queries.ts';
+import { explain } from './questions.ts';
+import type { Session } from './session.ts';
+
+export type Receipt = {
+  /**
+   * number of the session's last event after the command: watching after it neither misses nor repeats an
+   * event
+   */
+  readonly seq: number;
+  readonly events: readonly DurableEvent[];
+};
+
+const COMPACTION_MS = 120_000;
+
+export function commands(internals: EngineInternals, queries: Pick<Queries, 'lookup' | 'checkCall'>) {
+  const { parts, sessions, queue, admission } = internals;
+
+  async function send(ref: SessionRef, input: CommandInput, caller: Caller): Promise<Receipt> {
+    const parsed = parseCommand(input);
+    authorise(ref, parsed, caller.principal);
+    const command = await withRealFolder(parsed, parts);
+    // Decisions are stored for the next start; new inputs must go to another server.
+    if (queue.draining && command.type === 'input.submit')
+      throw new Fault('shutting_down', 'The server is shutting down.');
+    if (command.type === 'input.submit' && command.call)
+      queries.checkCall(command.call.tool, command.call.input);
+    if (command.type === 'session.configure') checkConfiguration(command, parts);
+    return sessions.use(ref, async (session) => {
+      const leave = await admission.admit(session, command);
+      try {
+        const events = await execute(internals, session, { command, caller });
+        if (events.length === 0 && command.type === 'input.submit' && caller.keyOnce)
+          await checkRepeated(internals, session, { parts: command.parts, key: caller.key });
+        if (!session.role.isRemote) queue.wake(session);
+        // Links must not come back with the session, which any message restores.
+        if (command.type === 'session.archive')
+          for (const { id } of (await parts.shares?.list(ref)) ?? []) await parts.shares?.remove(ref, id);
+        return { seq: session.state.seq, events };
+      } catch (thrown) {
+        admission.failed(thrown);
+        throw thrown;
+      } finally {
+        leave();
+      }
+    });
+  }
+
+  return {
+    send,
+
+    async answer(
+      approval: ApprovalId,
+      answer: Omit<Extract<CommandInput, { type: 'approval.answer' }>, 'type' | 'approval'>,
+      caller: Caller,
+    ): Promise<Receipt> {
+      const ref = await queries.lookup(caller.principal, { kind: 'approval', id: approval });
+      if (!ref) throw new Fault('not_found', 'There is no such approval.');
+      return send(ref, { ...answer, type: 'approval.answer', approval }, caller);
+    },
+
+    async erase(ref: SessionRef, caller: Caller): Promise<void> {
+      authorise(ref, { type: 'session.clear' }, caller.principal);
+      const erased = await sessions.use(ref, async (session) => {
+        await session.link?.stop();
+        // Queued together, so that nothing happens between the published end of the turn and the deletion.
+        const stopped = session.transact(
+          ({ turn }) => (turn ? interruption(turn, 'cancelled', streamedSoFar(session.open, parts.now)) : []),
+          'always',
+        );
+        const [, gone] = await Promise.all([stopped, session.erase(caller.principal.id)]);
+        return gone;
+      });
+      if (!erased) throw new Fault('not_found', 'There is no such session.');
+    },
+  };
+}
+
+/** Throws `invalid` if the key belongs to an input with other contents. */
+async function checkRepeated(
+  { parts }: EngineInternals,
+  { ref, state }: Session,
+  input: { readonly parts: readonly Part[]; readonly key: string | undefined },
+): Promise<void> {
+  const known = state.keys.find(({ key }) => key === input.key);
+  const [earlier] = known ? await parts.store.read(ref, known.seq - 1, 1) : [];
+  if (earlier?.type === 'input.accepted' && !Bun.deepEquals(earlier.parts, input.parts))
+    throw new Fault('invalid', 'The idempotency key was used before in this session, for another message.');
+}
+
+function parseCommand(input: CommandInput): Command {
+  const parsed = Command.safeParse(input);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new Fault('invalid', `${issue?.path.join('.') || 'command'}: ${issue?.message}`);
+}
+
+/** Resolves the folder. Throws `invalid` if sessions may not work there. */
+async function withRealFolder(command: Command, { folders }: EngineInternals['parts']): Promise<Command> {
+  if (command.type !== 'session.create' || command.cwd === undefined) return command;
+  if (!folders) throw new Fault('invalid', 'This server does not allow session folders.');
+  return { ...command, cwd: await folders.admit(command.cwd) };
+}
+
+/** Whether the command needs more of the state than its decision reads. */
+const needsRead = (command: Command): boolean =>
+  command.type === 'approval.explain' ||
+  command.type === 'context.compact' ||
+  (command.type === 'turn.cancel' && command.turn !== undefined) ||
+  (command.type === 'input.submit' && command.replaces !== undefined);
+
+async function execute(
+  { parts, deps, limits, resolver, queue }: EngineInternals,
+  session: Session,
+  { command, caller }: { readonly command: Command; readonly caller: Caller },
+): Promise<DurableEvent[]> {
+  if (needsRead(command)) await session.fresh();
+  if (command.type === 'input.submit')
+    checkLinks({ ...command, agent: command.answeredBy ?? command.agent }, session, deps);
+  if (command.type === 'approval.explain') return explain(session, deps, command.approval);
+  if (command.type === 'context.compact') {
+    if (session.state.turn) throw new Fault('busy', 'A turn is running; compact after it has ended.');
+    return compactNow(session, deps, { signal: AbortSignal.timeout(COMPACTION_MS), authority: 'never' });
+  }
+  const known = {
+    caller,
+    replaced: await replacedInput(session, command),
+    approvalKnown: await approvalKnown(session, command, resolver),
+    maxQueued: limits.inputsQueued,
+  };
+  const endsTurn = mayEndTurn(command, session.state);
+  if (endsTurn) {
+    // Keep the output that another node has streamed so far.
+    await session.link?.stop();
+    await readContext(session, deps);
+  }
+  const ifFree = queue.hasRoom(session) ? 'if-free' : 'never';
+  return session.transact(
+    (state) => {
+      const context = decisionContext({ ...known, session, command }, parts);
+      return withContextUse(decide(state, command, context), session, deps);
+    },
+    endsTurn && !queue.draining ? 'always' : ifFree,
+  );
+}

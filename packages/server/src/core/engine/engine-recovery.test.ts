@@ -1,0 +1,288 @@
+import { describe, expect, test } from 'bun:test';
+import {
+  type ApprovalId,
+  type CommandInput,
+  type DurableEvent,
+  isDurable,
+  LOCAL,
+  type SessionEvent,
+  type SessionId,
+  textPart,
+} from '@parlance/protocol';
+import { z } from 'zod';
+import { controlledStore } from '../../testing/controlled-store.ts';
+import { CALLER, countingIds, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
+import { calls, type Line, says, scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
+import { openMemoryStore } from '../../testing/stores/memory/store.ts';
+import { quiet } from '../../testing/ticks.ts';
+import type { SessionRef } from '../index.ts';
+import type { SessionStore } from '../ports/event-store.ts';
+import type { Provider } from '../ports/provider.ts';
+import { defineTool, type Tool } from '../ports/tool.ts';
+
+const HANG: Line[] = [{ type: 'reasoning', text: 'Hm.' }, { type: 'text', text: 'Half ' }, { type: 'hang' }];
+const ignore = () => undefined;
+const quietLog = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** A process that can be killed: afterwards, its writes no longer reach the store. */
+function mortal(store: SessionStore): { store: SessionStore; die(): void } {
+  let dead = false;
+  return {
+    store: { ...store, append: (...given) => (dead ? new Promise(() => undefined) : store.append(...given)) },
+    die() {
+      dead = true;
+    },
+  };
+}
+
+/** Runs `act` in a process that is then killed, and starts the next one on the same store. */
+async function restarted(
+  answers: Line[][],
+  act: (harness: Harness) => Promise<unknown>,
+  { after, tools = [] }: { after: Line[][]; tools?: Tool[] },
+): Promise<{ harness: Harness; events: () => Promise<DurableEvent[]> }> {
+  const ids = countingIds();
+  const disk = openMemoryStore();
+  const { store, die } = mortal(disk);
+  await act(await createHarness(answers, { store, ids, tools }));
+  die();
+  const harness = await createHarness(after, { store: disk, ids, tools });
+  return { harness, events: () => disk.read(SESSION, 0, 1_000) };
+}
+
+const contiguous = (events: readonly DurableEvent[]) =>
+  expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+const typesOf = (events: readonly SessionEvent[]): string[] =>
+  events.filter(isDurable).map(({ type }) => type);
+
+describe('after the process was killed', () => {
+  test('a running turn resumes: the unfinished step is repeated and left out of the prompt', async () => {
+    const { harness, events } = await restarted(
+      [HANG],
+      async ({ engine, provider }) => {
+        await say(engine, 'Hi');
+        await provider.hanging;
+      },
+      { after: [says('Whole.')] },
+    );
+    expect(await harness.engine.recover()).toBe(1);
+    await harness.engine.whenIdle(SESSION);
+    expect(typesOf(await events()).slice(3)).toEqual([
+      'reasoning.ended',
+      'turn.resumed',
+      'text.ended',
+      'step.ended',
+      'turn.ended',
+    ]);
+    contiguous(await events());
+    expect(harness.provider.prompts[0]?.items).toEqual([{ kind: 'user', parts: [textPart('Hi')] }]);
+  });
+
+  test('a running tool gets an unknown outcome and does not run again', async () => {
+    let runs = 0;
+    const begun = Promise.withResolvers<void>();
+    const effect = defineTool({
+      name: 'effect',
+      description: 'Has an effect.',
+      input: z.object({}),
+      approval: () => null,
+      run: () => {
+        runs++;
+        begun.resolve();
+        return new Promise(() => undefined);
+      },
+    });
+    const { harness, events } = await restarted(
+      [calls('effect', {})],
+      async ({ engine }) => {
+        await say(engine, 'Do it');
+        await begun.promise;
+      },
+      { after: [says('I do not know.')], tools: [effect] },
+    );
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
+    expect(runs).toBe(1);
+    const ended = (await events()).find((event) => event.type === 'tool.ended');
+    expect(ended).toMatchObject({ outcome: 'unknown' });
+    expect(harness.provider.prompts[0]?.items.map(({ kind }) => kind)).toEqual(['user', 'call', 'result']);
+  });
+
+  test('a repeatable tool runs again', async () => {
+    let runs = 0;
+    const begun = Promise.withResolvers<void>();
+    const look = defineTool({
+      name: 'look',
+      description: 'Looks.',
+      input: z.object({}),
+      repeatable: true,
+      approval: () => null,
+      run: async () => {
+        if (++runs > 1) return { parts: [textPart('seen')] };
+        begun.resolve();
+        return new Promise(() => undefined);
+      },
+    });
+    const { harness, events } = await restarted(
+      [calls('look', {})],
+      async ({ engine }) => {
+        await say(engine, 'Look');
+        await begun.promise;
+      },
+      { after: [says('I see.')], tools: [look] },
+    );
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
+    expect(runs).toBe(2);
+    expect((await events()).find((event) => event.type === 'tool.ended')).toMatchObject({ outcome: 'ok' });
+  });
+
+  test('a pending approval keeps its id and can be answered', async () => {
+    let approval: ApprovalId | undefined;
+    const { harness, events } = await restarted(
+      [calls('shell', { command: ['ls'] })],
+      async ({ engine }) => {
+        await say(engine, 'Run ls');
+        await engine.whenIdle(SESSION);
+        approval = (await engine.snapshot(SESSION)).approval?.approval;
+        await say(engine, 'And then?');
+      },
+      { after: [says('Done.'), says('Nothing more.')] },
+    );
+    expect(await harness.engine.recover()).toBe(0);
+    const {
+      waiting: [waiting],
+    } = await harness.engine.approvals(LOCAL, { limit: 10 });
+    expect(waiting?.approval?.approval).toBe(approval as ApprovalId);
+    await harness.engine.answer(approval as ApprovalId, { answer: 'once' }, CALLER);
+    await harness.engine.whenIdle(SESSION);
+    const types = typesOf(await events());
+    expect(types).not.toContain('turn.resumed');
+    expect(types.filter((type) => type === 'turn.ended')).toHaveLength(2);
+    contiguous(await events());
+  });
+
+  test('queued inputs are answered in order', async () => {
+    const { harness, events } = await restarted(
+      [HANG],
+      async ({ engine, provider }) => {
+        await say(engine, 'First');
+        await provider.hanging;
+        await say(engine, 'Second');
+        await say(engine, 'Third');
+      },
+      { after: [says('1'), says('2'), says('3')] },
+    );
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
+    const users = harness.provider.prompts
+      .at(-1)
+      ?.items.flatMap((item) => (item.kind === 'user' ? item.parts : []));
+    expect(users).toEqual(['First', 'Second', 'Third'].map(textPart));
+    expect(typesOf(await events()).filter((type) => type === 'turn.ended')).toHaveLength(3);
+  });
+
+  test('an input before the recovery resumes the turn, once', async () => {
+    const { harness, events } = await restarted(
+      [HANG],
+      async ({ engine, provider }) => {
+        await say(engine, 'First');
+        await provider.hanging;
+      },
+      { after: [says('1'), says('2')] },
+    );
+    await say(harness.engine, 'Second');
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
+    const types = typesOf(await events());
+    expect(types.filter((type) => type === 'turn.resumed')).toHaveLength(1);
+    expect(types.filter((type) => type === 'turn.ended')).toHaveLength(2);
+    expect(harness.provider.prompts[0]?.items).toEqual([{ kind: 'user', parts: [textPart('First')] }]);
+  });
+
+  test('a turn cancelled before the recovery is not resumed', async () => {
+    const { harness, events } = await restarted(
+      [HANG],
+      async ({ engine, provider }) => {
+        await say(engine, 'First');
+        await provider.hanging;
+      },
+      { after: [] },
+    );
+    await harness.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await harness.engine.recover();
+    await quiet();
+    expect(typesOf(await events())).not.toContain('turn.resumed');
+    expect(harness.provider.prompts).toEqual([]);
+  });
+
+  test('an unreadable session does not prevent the recovery of the others', async () => {
+    const broken: SessionRef = { owner: LOCAL.id, id: 'broken' as SessionId };
+    const ids = countingIds();
+    const first = await createHarness([HANG, HANG], { ids });
+    const input = { type: 'input.submit', parts: [textPart('Hi')] } as CommandInput;
+    for (const ref of [broken, SESSION]) await first.engine.send(ref, input, CALLER);
+    await quiet();
+    const store: SessionStore = {
+      ...first.store,
+      read: async (ref, ...page) => {
+        if (ref.id === broken.id) throw new Error('not an event');
+        return first.store.read(ref, ...page);
+      },
+    };
+    const errors: string[] = [];
+    const log = { ...quietLog, error: (_: object, message: string) => errors.push(message) };
+    const { engine } = await createHarness([says('Whole.')], { ids, store, parts: { log } });
+    expect(await engine.recover()).toBe(2);
+    await engine.whenIdle(SESSION);
+    expect((await engine.record(SESSION))?.status).toBe('idle');
+    expect(errors).toEqual(['session unreadable']);
+  });
+});
+
+describe('draining', () => {
+  test('lets running turns finish, starts no new ones, and loses no input', async () => {
+    const store = controlledStore();
+    const answered = Promise.withResolvers<void>();
+    const provider: Provider = {
+      ...scriptedProvider([]),
+      async *stream() {
+        yield { type: 'text', text: 'One.' };
+        await answered.promise;
+        yield { type: 'ended', usage: USAGE, stop: 'done' };
+      },
+    };
+    const { engine, nextEvent } = await createHarness([], { store, parts: { provider } });
+    const delta = nextEvent('text.delta');
+    await say(engine, 'First');
+    await delta;
+    await say(engine, 'Second');
+    const drained = engine.drain(60_000);
+    answered.resolve();
+    expect(await drained).toBe(true);
+    expect(typesOf(await engine.events(SESSION, 0, 100))).toContain('turn.ended');
+    await expect(say(engine, 'Third')).rejects.toMatchObject({ code: 'shutting_down' });
+    await quiet();
+    expect((await engine.record(SESSION))?.status).toBe('running');
+    const next = await createHarness([says('Two.')], { store });
+    expect(await next.engine.recover()).toBe(1);
+    await next.engine.whenIdle(SESSION);
+    expect(typesOf(await next.engine.events(SESSION, 0, 100)).filter((t) => t === 'turn.ended')).toHaveLength(
+      2,
+    );
+  });
+
+  test('stops turns that exceed the grace period and records nothing, so that the next process resumes them', async () => {
+    const { engine, provider, store } = await createHarness([HANG, says('Never.')]);
+    await say(engine, 'First');
+    await provider.hanging;
+    expect(await engine.drain(0)).toBe(false);
+    await quiet();
+    expect(provider.prompts).toHaveLength(1);
+    expect((await engine.record(SESSION))?.status).toBe('running');
+    const next = await createHarness([says('Whole.')], { store });
+    await next.engine.recover();
+    await next.engine.whenIdle(SESSION);
+    expect((await next.engine.record(SESSION))?.status).toBe('idle');
+  });
+});

@@ -1,0 +1,371 @@
+/** The core as one object, the only entry point for dialects, the console and scripts. */
+import {
+  type ApprovalId,
+  asFault,
+  type CommandInput,
+  type ContextUse,
+  type DurableEvent,
+  type HistoryItem,
+  type JsonObject,
+  type Principal,
+  type PrincipalId,
+  type TurnId,
+  type TurnTerms,
+} from '@parlance/protocol';
+import type { Transport } from '../../cluster/transport.ts';
+import type {
+  IndexedTurn,
+  LookupKey,
+  SessionFilter,
+  SessionPage,
+  SessionQuery,
+  SessionRecord,
+  SessionRef,
+  Share,
+  TagCount,
+  TurnQuery,
+} from '../ports/event-store.ts';
+import type { Lease, NodeId } from '../ports/lease.ts';
+import type { ToolSpec } from '../ports/provider.ts';
+import type { AgentCatalog } from '../session/agent-catalog.ts';
+
+import type { ClientToolBroker } from './client-tools.ts';
+import { commands, type Receipt } from './commands.ts';
+import type { Caller } from './decision-context.ts';
+import { assemble, type EngineInternals, type EngineParts, released } from './engine-internals.ts';
+
+import type { LinkedInput } from './links.ts';
+import {
+  type ApprovalPage,
+  type FoundPage,
+  type GrantPage,
+  queries,
+  type SearchRequest,
+  type SharedSession,
+  searching,
+  sharing,
+} from './queries.ts';
+import type { Session } from './session.ts';
+import type { SessionSnapshot, Sink } from './snapshot.ts';
+import { subscriptions, type Watch, type WatchOptions } from './subscriptions.ts';
+import { type CountedTurns, turnQueries } from './turns.ts';
+
+export interface Engine {
+  // Commands.
+
+  /**
+   * Executes a command. Its events are stored when the promise resolves; a `Fault` means that nothing has
+   * changed. An input is accepted by then, but not answered yet.
+   *
+   * @example
+   * const { seq } = await engine.send(ref, { type: 'input.submit', parts }, { principal, dialect });
+   * await engine.watch(ref, sink, { after: seq });
+   */
+  send(ref: SessionRef, input: CommandInput, caller: Caller): Promise<Receipt>;
+  /** Answers an approval by its id, in whichever session it was requested. */
+  answer(
+    approval: ApprovalId,
+    answer: Omit<Extract<CommandInput, { type: 'approval.answer' }>, 'type' | 'approval'>,
+    caller: Caller,
+  ): Promise<Receipt>;
+  /** Deletes the session permanently and stops a running turn. Throws `not_found` if it does not exist. */
+  erase(ref: SessionRef, caller: Caller): Promise<void>;
+
+  // Subscriptions.
+
+  /**
+   * Calls `sink` with all events after number `after` and then with each new event, including ephemeral
+   * ones, without gaps or repeats. After the events of each append, `committed` is called with the status of the session.
+   */
+  watch(ref: SessionRef, sink: Sink, options?: WatchOptions): Promise<Watch>;
+  /** Calls `sink` with each new event of any session of the owner, or of all owners if null. */
+  watchOwner(owner: PrincipalId | null, sink: Sink): () => void;
+  /** Like `watchOwner`, for the principal's sessions; for an admin, all sessions. */
+  watchAll(principal: Principal, sink: Sink): () => void;
+  /** Resolves when the session is idle or waits for a user or a client. */
+  whenIdle(ref: SessionRef): Promise<void>;
+
+  // One session.
+
+  /**
+   * The principal's session with that name, whether it exists or not. For an admin, it may belong to
+   * another user.
+   */
+  resolve(principal: Principal, name: string): Promise<SessionRef>;
+  /** Like `resolve`, but null if the session does not exist or belongs to another user. */
+  find(principal: Principal, name: string): Promise<SessionRef | null>;
+  /** Whether only another user has a session with that name. Never true for an admin. */
+  foreign(principal: Principal, name: string): Promise<boolean>;
+  /** The oldest session with that name, of any owner, for protocols with global names. */
+  firstHolder(name: string): Promise<SessionRef | null>;
+  /**
+   * Finds the session of an approval, of a turn (queued, started or ended), or of a current or former
+   * label. Null if there is none or it belongs to another user; admins find all sessions unless `among` is
+   * `own`.
+   */
+  lookup(principal: Principal, key: LookupKey, among?: 'all' | 'own'): Promise<SessionRef | null>;
+  /** What lists show of the session; null if it does not exist. */
+  record(ref: SessionRef): Promise<SessionRecord | null>;
+  /** The current state. A session that does not exist is empty. */
+  snapshot(ref: SessionRef): Promise<SessionSnapshot>;
+  /** The node that drives the session, or null if it has no work. */
+  driver(ref: SessionRef): Promise<NodeId | null>;
+  /** One page of events: at most `limit` after number `after`. */
+  events(ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]>;
+  /** All events, read page by page. */
+  allEvents(ref: SessionRef): AsyncIterable<DurableEvent>;
+  /**
+   * The events up to number `head`, the last page first; within a page, the oldest event first. The cost depends on how
+   * far the reader goes back, not on the length of the session.
+   */
+  eventsBackwards(ref: SessionRef, head: number, page?: number): AsyncGenerator<DurableEvent[], void>;
+  /**
+   * The conversation up to event number `upTo`, including compacted turns, as history for another session, and whether it
+   * contains untrusted content.
+   */
+  conversation(
+    ref: SessionRef,
+    upTo: number,
+  ): Promise<{ readonly items: HistoryItem[]; readonly untrusted: boolean }>;
+  /** How much of the model's context the session uses. */
+  contextUse(ref: SessionRef): Promise<ContextUse>;
+  /** Throws `invalid` if the input has a link that its model does not support. */
+  checkLinks(ref: SessionRef, input: LinkedInput): Promise<void>;
+
+  // Lists.
+
+  /** The principal's sessions, most recently changed first. Admins see all sessions. */
+  list(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<SessionPage>;
+  /** The number of matching sessions on all pages of `list`. */
+  count(principal: Principal, filter: Omit<SessionFilter, 'owner'>): Promise<number>;
+  /** The tags of the principal's own sessions. */
+  tags(principal: Principal): Promise<TagCount[]>;
+  /** The standing grants of the sessions on one page of `list`. Skips unreadable sessions. */
+  grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage>;
+  /** One page of sessions with an approval that the principal may answer. Skips unreadable sessions. */
+  approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage>;
+  /**
+   * Searches the messages of the principal's own sessions, latest first. Matches words and "quoted phrases"; the last
+   * word may be a prefix.
+   */
+  search(principal: Principal, request: SearchRequest): Promise<FoundPage>;
+  /** One page of the principal's own turns, the one that changed last first. */
+  turns(principal: Principal, query: Omit<TurnQuery, 'owner'>): Promise<CountedTurns>;
+  /** Null if there is no such turn in the session. */
+  turn(ref: SessionRef, id: TurnId): Promise<IndexedTurn | null>;
+
+  // Links to a session as of the time of sharing.
+
+  /** Resolves with the token of the link, which is not stored and cannot be recovered. */
+  share(ref: SessionRef, principal: Principal): Promise<{ share: Share; token: string }>;
+  /** The links of the session. */
+  shares(ref: SessionRef, principal: Principal): Promise<Share[]>;
+  /** Revokes the link. Throws `not_found` if the session has no such link. */
+  unshare(ref: SessionRef, principal: Principal, id: string): Promise<void>;
+  /**
+   * The shared session of a token. Throws `not_found` if the token is unknown or revoked, the session was
+   * erased or archived, or its owner was removed.
+   */
+  shared(token: string): Promise<SharedSession>;
+
+  // Agents, tools and models.
+
+  readonly catalog: AgentCatalog;
+  readonly clients: ClientToolBroker;
+  readonly maxSteps: EngineParts['maxSteps'];
+  /** working folder of sessions without one of their own */
+  readonly root: EngineParts['root'];
+  /** The tools that agents can be given. */
+  toolSpecs(): (ToolSpec & { requiresApproval: boolean })[];
+  /** Throws `tool_invalid` if the tool does not exist or the input is invalid. */
+  checkCall(name: string, input: JsonObject): void;
+  /**
+   * Our token estimate of a prompt with this conversation. Throws `not_found` if the agent does not exist.
+   */
+  promptTokens(
+    principal: Principal,
+    prompt: { agent?: string; items: readonly HistoryItem[]; terms: TurnTerms },
+  ): number;
+  /** Summarises a document. Stores nothing. */
+  summarise(title: string, content: string, signal: AbortSignal): Promise<string>;
+
+  // Start and stop.
+
+  /**
+   * Sessions with a running turn that no other node drives: before `recover`, those that a process exit
+   * interrupted.
+   */
+  unfinished(): Promise<SessionRecord[]>;
+  /**
+   * Resumes every turn that was running when its process ended, and returns their number. Pending approvals
+   * stay pending. From now on, unused ephemeral sessions are erased, and with several nodes, sessions of
+   * dead nodes are taken over.
+   */
+  recover(): Promise<number>;
+  /**
+   * Starts no more actions. Resolves with true when the running ones are done, or with false after
+   * `graceMs`; unfinished turns resume on another node or at the next start.
+   */
+  drain(graceMs: number): Promise<boolean>;
+  /** whether `drain` has been called */
+  readonly draining: boolean;
+  /** number of turns running on this node */
+  readonly running: number;
+  /** transport to the other nodes; null on a single node */
+  readonly transport: Transport | null;
+}
+
+export function createEngine(parts: EngineParts): Engine {
+  const internals = assemble(parts);
+  const { catalog, maxSteps, root } = parts;
+  const reading = queries(internals);
+  return {
+    ...reading,
+    ...commands(internals, reading),
+    ...subscriptions(internals),
+    ...searching(internals),
+    ...sharing(internals),
+    ...turnQueries(internals),
+    ...lifecycle(internals),
+    catalog,
+    maxSteps,
+    root,
+    clients: internals.deps.clients,
+    transport: parts.cluster?.transport ?? null,
+    get running() {
+      return internals.queue.running;
+    },
+    get draining() {
+      return internals.queue.draining;
+    },
+  };
+}
+
+// Starts and stops the engine, and takes over sessions from other nodes.
+
+/** Maximum delay before a session that could not be read is tried again, in milliseconds. */
+const MAX_RETRY_MS = 60_000;
+const RETRY_MS = 1_000;
+
+export function lifecycle(internals: EngineInternals) {
+  const { parts, deps, resolver, sessions, queue, ephemeral, indexer, network } = internals;
+  const { leases, log, cluster } = parts;
+  let sweeping: ReturnType<typeof setInterval> | null = null;
+  let sweep: Promise<unknown> | null = null;
+  let fenced = false;
+
+  const unfinished = async (): Promise<SessionRecord[]> => {
+    const running = await Array.fromAsync(resolver.all({ status: ['running'] }));
+    if (!cluster) return running;
+    const living = await cluster.livingNodes();
+    const drivers = await Promise.all(running.map(({ ref }) => leases.driverOf(ref)));
+    return running.filter((_, index) => {
+      const node = drivers[index]?.node;
+      return node === undefined || node === leases.node || !living.has(node);
+    });
+  };
+
+  /**
+   * Logs a session that cannot be read and retries it later. Keeps its lease: other nodes could not read it
+   * either.
+   */
+  const resume = async (lease: Lease, failures = 0): Promise<void> => {
+    try {
+      await sessions.use(lease.ref, async (session) => {
+        await session.takeOver(lease);
+        queue.wake(session);
+      });
+    } catch (thrown) {
+      log.error({ err: thrown, session: lease.ref.id }, 'session unreadable');
+      const again = () => leases.good(lease) && !queue.draining && resume(lease, failures + 1);
+      const isOutage = asFault(thrown).code === 'storage_unavailable';
+      setTimeout(again, isOutage ? RETRY_MS : Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** failures)).unref();
+    }
+  };
+
+  /** Resumes sessions without a driver and returns their number. */
+  const takeOver = async (limit: number): Promise<number> => {
+    const taken = queue.draining ? [] : await leases.takeOver(limit);
+    if (taken.length > 0) deps.meter.add('takeovers', undefined, taken.length);
+    for (const lease of taken) {
+      const resumed = resume(lease);
+      // A session that hangs must not block the other sessions of a dead node.
+      if (!cluster) await resumed;
+    }
+    return taken.length;
+  };
+
+  const sweepOnce = async (): Promise<void> => {
+    if (!leases.healthy) return;
+    if (fenced) queue.retry();
+    fenced = false;
+    const room = queue.room;
+    if (room === 0) return;
+    const resumed = await takeOver(room);
+    if (resumed > 0) log.info({ resumed }, 'sessions taken over');
+  };
+
+  const notTakenOver = (err: unknown): number => {
+    log.warn({ err }, 'failed to take over sessions');
+    return 0;
+  };
+
+  const sweepNow = (): void => {
+    sweep ??= sweepOnce()
+      .catch(notTakenOver)
+      .finally(() => {
+        sweep = null;
+      });
+  };
+
+  const deposeIfLost = (session: Session): void => {
+    if (session.role.isDriver || !session.role.holdsLease) return;
+    session.depose().catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
+  };
+
+  const endLosses = leases.onLost((lost: readonly SessionRef[] | 'all') => {
+    fenced ||= lost === 'all';
+    if (lost === 'all') for (const session of sessions.all()) session.fence();
+    else
+      for (const ref of lost) {
+        const session = sessions.loaded(ref);
+        if (session) deposeIfLost(session);
+      }
+  });
+
+  const endFailovers = cluster?.onFailover?.(() => {
+    log.warn({}, 'database failed over: comparing sessions with it');
+    for (const session of sessions.all())
+      session
+        .compareLast()
+        .catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
+  });
+
+  return {
+    unfinished,
+
+    async recover(): Promise<number> {
+      if (cluster) {
+        sweeping ??= setInterval(sweepNow, cluster.sweepMs);
+        network?.onReleased(sweepNow);
+      }
+      const taking = takeOver(cluster ? queue.room : Number.POSITIVE_INFINITY);
+      // With several nodes, the next sweep retries sessions that could not be read.
+      const resumed = await (cluster ? taking.catch(notTakenOver) : taking);
+      if (!queue.draining) await ephemeral.start();
+      indexer?.start();
+      return resumed;
+    },
+
+    async drain(graceMs: number): Promise<boolean> {
+      if (sweeping) clearInterval(sweeping);
+      await Promise.all([sweep, ephemeral.stop(), indexer?.stop()]);
+      const finished = await queue.drain(graceMs);
+      endLosses();
+      endFailovers?.();
+      await Promise.all([...sessions.all()].map((session) => released(session, log, true)));
+      network?.released();
+      return finished;
+    },
+  };
+}

@@ -1,0 +1,285 @@
+/** Read-only operations. */
+import {
+  type ContextUse,
+  type DurableEvent,
+  Fault,
+  type HistoryItem,
+  type JsonObject,
+  type Principal,
+  type PrincipalId,
+  requirePermission,
+  type TurnTerms,
+} from '@parlance/protocol';
+import { messageText } from '../../lib/message-text.ts';
+import type {
+  LookupKey,
+  SearchHit,
+  SearchTerm,
+  SessionFilter,
+  SessionPage,
+  SessionQuery,
+  SessionRecord,
+  SessionRef,
+  Share,
+  TagCount,
+} from '../ports/event-store.ts';
+import type { NodeId } from '../ports/lease.ts';
+import { promptItemsOf, type ToolSpec } from '../ports/provider.ts';
+import { grantsAtCheckpoint, maySee } from '../session/approvals.ts';
+import { EMPTY, evolveContext, isTainted } from '../session/context.ts';
+import { type ExcerptPart, excerpt } from '../session/excerpt.ts';
+import { historyOf, promptItems } from '../session/history.ts';
+import { parseSearch } from '../session/search.ts';
+import { promptTokens } from '../session/tokens.ts';
+import { type EngineInternals, eachReadable } from './engine-internals.ts';
+import { eventsBackwards, storedEvents } from './event-pages.ts';
+import { checkLinks, type LinkedInput } from './links.ts';
+import { currentUse, requestFor, toolSpec } from './model-step.ts';
+import { summarise } from './questions.ts';
+import { type SessionSnapshot, snapshotOf } from './snapshot.ts';
+import { possibleCall } from './tool-calls.ts';
+
+export type GrantPage = {
+  readonly standing: readonly { readonly record: SessionRecord; readonly grants: readonly string[] }[];
+  readonly next: string | null;
+};
+
+export type ApprovalPage = { readonly waiting: readonly SessionSnapshot[]; readonly next: string | null };
+
+export type Queries = ReturnType<typeof queries>;
+
+/** The owner whose sessions the principal may list; undefined for all owners. */
+const ownerFor = (principal: Principal): PrincipalId | undefined =>
+  principal.role === 'admin' ? undefined : principal.id;
+
+export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
+  const { store, log } = parts;
+
+  const snapshot = (ref: SessionRef): Promise<SessionSnapshot> =>
+    sessions.use(ref, async (session) => {
+      await session.fresh();
+      return snapshotOf(session);
+    });
+
+  async function list(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<SessionPage> {
+    requirePermission(principal, 'chat:read');
+    return store.list({ ...page, owner: ownerFor(principal) });
+  }
+
+  return {
+    snapshot,
+    list,
+
+    resolve: (principal: Principal, name: string): Promise<SessionRef> => resolver.resolve(principal, name),
+
+    find: (principal: Principal, name: string): Promise<SessionRef | null> => resolver.find(principal, name),
+
+    foreign: (principal: Principal, name: string): Promise<boolean> => resolver.foreign(principal, name),
+
+    firstHolder: (name: string): Promise<SessionRef | null> => resolver.firstHolder(name),
+
+    record: (ref: SessionRef): Promise<SessionRecord | null> => store.load(ref),
+
+    driver: async (ref: SessionRef): Promise<NodeId | null> =>
+      (await parts.leases.driverOf(ref))?.node ?? null,
+
+    events: (ref: SessionRef, after: number, limit: number): Promise<DurableEvent[]> =>
+      store.read(ref, after, limit),
+
+    allEvents: (ref: SessionRef): AsyncIterable<DurableEvent> => storedEvents(store, ref, 0),
+
+    eventsBackwards: (ref: SessionRef, head: number, page?: number): AsyncGenerator<DurableEvent[], void> =>
+      eventsBackwards(store, ref, head, page),
+
+    async conversation(
+      ref: SessionRef,
+      upTo: number,
+    ): Promise<{ readonly items: HistoryItem[]; readonly untrusted: boolean }> {
+      let context = EMPTY;
+      for await (const event of storedEvents(store, ref, 0)) {
+        if (event.seq > upTo) break;
+        if (event.type !== 'context.compacted') context = evolveContext(context, event);
+      }
+      return { items: historyOf(context.entries.map(({ item }) => item)), untrusted: isTainted(context) };
+    },
+
+    async grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage> {
+      const { sessions: records, next } = await list(principal, { ...page, ephemeral: 'included' });
+      const standing: GrantPage['standing'][number][] = [];
+      await eachReadable(records, log, async (record) => {
+        const grants = grantsAtCheckpoint(record) ?? (await snapshot(record.ref)).grants;
+        if (grants.length > 0) standing.push({ record, grants });
+      });
+      return { standing, next };
+    },
+
+    async count(principal: Principal, filter: Omit<SessionFilter, 'owner'>): Promise<number> {
+      requirePermission(principal, 'chat:read');
+      return store.count({ ...filter, owner: ownerFor(principal) });
+    },
+
+    async tags(principal: Principal): Promise<TagCount[]> {
+      requirePermission(principal, 'chat:read');
+      return store.tags(principal.id);
+    },
+
+    async approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage> {
+      const filter = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
+      const { sessions: records, next } = await list(principal, { ...page, ...filter });
+      const waiting: SessionSnapshot[] = [];
+      await eachReadable(records, log, async ({ ref }) => waiting.push(await snapshot(ref)));
+      return { waiting, next };
+    },
+
+    async lookup(
+      principal: Principal,
+      key: LookupKey,
+      among: 'all' | 'own' = 'all',
+    ): Promise<SessionRef | null> {
+      const owner = among === 'own' ? principal.id : ownerFor(principal);
+      const record = await store.lookup(key, { owner });
+      return record?.ref ?? null;
+    },
+
+    contextUse: (ref: SessionRef): Promise<ContextUse> =>
+      sessions.use(ref, async (session) => {
+        await session.fresh();
+        return currentUse(session, deps);
+      }),
+
+    promptTokens(
+      { id: owner }: Principal,
+      { agent, items, terms }: { agent?: string; items: readonly HistoryItem[]; terms: TurnTerms },
+    ): number {
+      const { catalog } = deps;
+      const answering = catalog.agent(agent ?? catalog.first(catalog.defaultDomain).id);
+      const request = requestFor(answering, { terms, owner, deps });
+      return promptTokens({ ...request, items: promptItemsOf(promptItems(items)) });
+    },
+
+    toolSpecs: (): (ToolSpec & { requiresApproval: boolean })[] =>
+      [...parts.tools.values()]
+        .filter((tool) => !tool.special)
+        .map((tool) => ({ ...toolSpec(tool), requiresApproval: tool.asks ?? false })),
+
+    checkCall(name: string, input: JsonObject): void {
+      possibleCall(parts.tools, name, input);
+    },
+
+    checkLinks: (ref: SessionRef, input: LinkedInput): Promise<void> =>
+      sessions.use(ref, async (session) => checkLinks(input, session, deps)),
+
+    summarise: (title: string, content: string, signal: AbortSignal): Promise<string> =>
+      summarise(deps, { title, content }, signal),
+  };
+}
+
+// Full-text search over the messages of the caller's own sessions.
+
+export type FoundMessage = SearchHit & {
+  readonly at: number;
+  readonly from: 'user' | 'agent' | 'history';
+  readonly excerpt: readonly ExcerptPart[];
+};
+
+export type FoundPage = {
+  readonly messages: readonly FoundMessage[];
+  readonly next: string | null;
+  /** false if some messages are not indexed yet; a later search may find more */
+  readonly complete: boolean;
+};
+
+export type SearchRequest = { readonly text: string; readonly limit: number; readonly cursor?: string };
+
+/** Maximum number of events to index before a search, if the index is behind. */
+const MAX_INDEXED = 5_000;
+
+const FROM = { 'input.accepted': 'user', 'text.ended': 'agent', 'history.imported': 'history' } as const;
+
+export function searching({ parts: { store, search } }: EngineInternals) {
+  /** Null if the session has been erased. */
+  async function shown(hit: SearchHit, terms: readonly SearchTerm[]): Promise<FoundMessage | null> {
+    const [event] = await store.read(hit.ref, hit.seq - 1, 1);
+    const text = event && messageText(event);
+    if (!event || !text) return null;
+    const from = FROM[event.type as keyof typeof FROM];
+    return { ...hit, at: event.at, from, excerpt: excerpt(text, terms) };
+  }
+
+  return {
+    async search(principal: Principal, { text, ...page }: SearchRequest): Promise<FoundPage> {
+      requirePermission(principal, 'chat:read');
+      const terms = parseSearch(text);
+      if (!search || terms.length === 0) return { messages: [], next: null, complete: true };
+      const complete = await search.update(MAX_INDEXED, principal.id);
+      const { hits, next } = await search.find({ ...page, terms, owner: principal.id });
+      const messages = await Promise.all(hits.map((hit) => shown(hit, terms)));
+      return { messages: messages.filter((message) => message !== null), next, complete };
+    },
+  };
+}
+
+// Read-only links to a session as of the time of sharing.
+
+const MAX_SHARES = 20;
+const TOKEN_BYTES = 32;
+const TOKEN = /^[\w-]{43}$/;
+
+export type SharedSession = {
+  readonly share: Share;
+  readonly record: SessionRecord;
+  readonly events: AsyncIterable<DurableEvent>;
+};
+
+export function sharing({ parts: { store, shares, isOwner, now, newId } }: EngineInternals) {
+  const notFound = () => new Fault('not_found', 'There is no such link.');
+
+  /** Admins can see and revoke links of other users; only owners create them. */
+  function sharesOf(ref: SessionRef, principal: Principal) {
+    requirePermission(principal, 'chat:send');
+    if (!maySee(ref, principal) || !shares) throw new Fault('not_found', 'There is no such session.');
+    return shares;
+  }
+
+  async function* eventsUntil(ref: SessionRef, last: number): AsyncGenerator<DurableEvent, void> {
+    for await (const event of storedEvents(store, ref, 0)) {
+      if (event.seq > last) return;
+      yield event;
+    }
+  }
+
+  return {
+    async share(ref: SessionRef, principal: Principal): Promise<{ share: Share; token: string }> {
+      const kept = sharesOf(ref, principal);
+      if (ref.owner !== principal.id) throw new Fault('not_found', 'There is no such session.');
+      const seq = await store.head(ref);
+      if (seq === 0) throw new Fault('not_found', 'There is no such session.');
+      if ((await store.load(ref))?.archived)
+        throw new Fault('invalid', 'The session is archived. Restore it before sharing it.');
+      const token = Buffer.from(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES))).toString('base64url');
+      const share = { id: newId(), ref, hash: hashOf(token), seq, createdAt: now() };
+      const added = await kept.add(share, MAX_SHARES);
+      if (added === 'no_session') throw new Fault('not_found', 'There is no such session.');
+      if (added === 'too_many')
+        throw new Fault('invalid', `A session may have at most ${MAX_SHARES} links. Revoke one first.`);
+      return { share, token };
+    },
+
+    shares: async (ref: SessionRef, principal: Principal): Promise<Share[]> =>
+      sharesOf(ref, principal).list(ref),
+
+    async unshare(ref: SessionRef, principal: Principal, id: string): Promise<void> {
+      if (!(await sharesOf(ref, principal).remove(ref, id))) throw notFound();
+    },
+
+    async shared(token: string): Promise<SharedSession> {
+      const share = TOKEN.test(token) ? await shares?.find(hashOf(token)) : null;
+      const record = share && (await store.load(share.ref));
+      if (!share || !record || record.archived) throw notFound();
+      if (isOwner && !(await isOwner(share.ref.owner, share.createdAt))) throw notFound();
+      return { share, record, events: eventsUntil(share.ref, share.seq) };
+    },
+  };
+}
+
+const hashOf = (token: string): string => new Bun.CryptoHasher('sha256').update(token).digest('hex');

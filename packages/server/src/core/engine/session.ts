@@ -1,0 +1,710 @@
+/**
+ * One session in memory. All changes go through `transact`, one at a time: decide on the current state, store
+ * the events, then update the state and publish. What it shares with other nodes is in its collaborators: `role`
+ * (whether this node drives the session) and `link` (the nodes that watch it).
+ */
+import {
+  type AgentRef,
+  asFault,
+  type DurableEvent,
+  type DurableEventBody,
+  type EphemeralEvent,
+  type EphemeralEventBody,
+  parseDurableEvent,
+  type TurnId,
+} from '@parlance/protocol';
+import {
+  AppendConflict,
+  type EventStore,
+  type SessionLog,
+  type SessionRecord,
+  type SessionRef,
+} from '../ports/event-store.ts';
+import { Deposed, type Driver, type Lease, type Leases } from '../ports/lease.ts';
+import type { Log } from '../ports/telemetry.ts';
+import { checkpointOf, recordOf, restoredState } from '../session/checkpoint.ts';
+import { type Context, EMPTY, evolveContext } from '../session/context.ts';
+import { evolve } from '../session/evolve.ts';
+
+import { initialState, isIdle, type SessionState, statusOf, type Turn } from '../session/session-state.ts';
+import type { Bus, Channel } from './bus.ts';
+import { storedEvents } from './event-pages.ts';
+import {
+  closesBlock,
+  type Delta,
+  followedBlock,
+  missingDelta,
+  OpenArguments,
+  type OpenBlock,
+} from './open-output.ts';
+import { type Authority, DriverRole, type SessionLink, type SessionNetwork } from './session-link.ts';
+
+import { type ObservedSession, type RunStatus, runStatus, snapshotOf } from './snapshot.ts';
+
+/** The dependencies of a session in memory. */
+export type SessionSources = {
+  readonly store: EventStore;
+  readonly bus: Bus<ObservedSession>;
+  readonly leases: Leases;
+  /** whether other nodes may write to the same sessions */
+  readonly shared: boolean;
+  readonly network?: SessionNetwork;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly log: Log;
+  /** called with stored events and the state before them */
+  readonly onCommitted?: (ref: SessionRef, events: readonly DurableEvent[], before: SessionState) => void;
+};
+
+/** Recorded before an interrupted turn continues: output streamed since its last step is discarded. */
+export type ResumeEvent = DurableEventBody<'turn.resumed' | 'step.restarted'>;
+
+type Decide = (state: SessionState) => readonly DurableEventBody[];
+
+type Written =
+  | { readonly change: Change; readonly driver: Driver | null }
+  | { readonly change: null }
+  | { readonly refusal: unknown };
+
+/** After this many conflicts, a change is decided with exclusive access to the session. */
+const MAX_CONFLICTS = 3;
+
+export class Session {
+  // Everything except streaming text is derived from the log.
+  state: SessionState;
+  open: OpenBlock | null = null;
+  readonly openArguments = new OpenArguments();
+  /** events since the session was last idle: enough to bring any projection up to date */
+  eventsSinceIdle: DurableEvent[] = [];
+  messageCountAtIdle = 0;
+  /** after the last complete append: between its events, a session can look as if it waited */
+  status: RunStatus = { kind: 'idle' };
+  readonly observed: ObservedSession = {
+    snapshot: () => snapshotOf(this),
+    eventsSinceIdle: () => this.eventsSinceIdle,
+    status: () => this.status,
+  };
+  readonly channel: Channel<ObservedSession>;
+  readonly role: DriverRole;
+  /** connection to the nodes that watch the session; null if there are none */
+  link: SessionLink | null = null;
+  /** whether it is in the run queue */
+  driving = false;
+  /** set while a turn is interrupted by a process exit or a failing store */
+  interrupted: ResumeEvent | null = null;
+  /** another node is about to end the turn */
+  held = false;
+  /** the store was unavailable when the turn last ran */
+  outage = false;
+  /** id of the last event, or null */
+  #lastEvent: string | null = null;
+  #checkpoint: SessionRecord['checkpoint'] = null;
+  readonly #context = new ContextReader(this);
+  readonly #changes = new SerialQueue();
+  readonly #abort = new TurnAbort();
+
+  private constructor(
+    readonly ref: SessionRef,
+    private readonly agent: AgentRef,
+    private readonly sources: SessionSources,
+  ) {
+    this.state = initialState(agent);
+    this.channel = sources.bus.channel(ref);
+    this.role = new DriverRole(ref, sources.leases);
+  }
+
+  /** Loads the session from the store, up to event number `upTo`. A session that does not exist is empty. */
+  static async load(
+    ref: SessionRef,
+    { agent, upTo }: { readonly agent: AgentRef; readonly upTo: number },
+    sources: SessionSources,
+  ): Promise<Session> {
+    const session = new Session(ref, agent, sources);
+    session.link = sources.network?.link(session) ?? null;
+    const record = await sources.store.load(ref);
+    if (!record) {
+      session.#clear();
+      return session;
+    }
+    const restored = restoredState(record.checkpoint);
+    if (restored) session.#checkpoint = checkpointOf(restored);
+    if (restored && restored.seq <= upTo) {
+      session.state = restored;
+      session.messageCountAtIdle = restored.messageCount;
+    }
+    // Read the checkpoint's last event as well: after a failover, its id shows whether the store still has
+    // it.
+    const from = sources.shared ? Math.max(0, session.state.seq - 1) : session.state.seq;
+    for await (const event of session.events(from)) {
+      if (event.seq > upTo) break;
+      if (event.seq > session.state.seq) session.#apply(event);
+      else session.#lastEvent = event.id;
+    }
+    session.status = runStatus(session.state);
+    session.#resumeTurn();
+    return session;
+  }
+
+  /** The stored events after sequence number `after`. */
+  events(after: number): AsyncGenerator<DurableEvent> {
+    return storedEvents(this.sources.store, this.ref, after);
+  }
+
+  /** The context for the next model request. */
+  context(): Promise<Context> {
+    return this.#context.read();
+  }
+
+  /** The context if it has been read already; it is then current. */
+  get loadedContext(): Context | null {
+    return this.#context.loaded;
+  }
+
+  /** Drops streamed text that could not be recorded: its step runs again. */
+  voidStreamed(): void {
+    this.open = null;
+    this.openArguments.clear();
+  }
+
+  /** On the token path: no promise, no parse, no copy. */
+  publish(body: EphemeralEventBody): void {
+    const event = body as EphemeralEvent;
+    event.session = this.ref.id;
+    event.id = this.sources.newId();
+    event.at = this.sources.now();
+    this.channel.publish(event, this.observed);
+    this.link?.publish(event);
+  }
+
+  // Changes.
+
+  /**
+   * Decides on the state after all earlier changes and stores the events. Returns the events, or none if `decide` returns
+   * none. Rejects with the error that `decide` throws; nothing has changed then. If the events cancel the turn, it is aborted
+   * before they are stored; if they cannot be stored, it continues. If another node has appended to the session, its
+   * events are applied first and `decide` runs again. Rejects with `Deposed` if `authority` is the driver's and another
+   * node drives the session.
+   */
+  transact(decide: Decide, authority: Authority = 'driver'): Promise<DurableEvent[]> {
+    return this.#changes.run(() => this.#decided(decide, authority));
+  }
+
+  /** Resolves when every earlier change is done. */
+  settled(): Promise<void> {
+    return this.#changes.settled();
+  }
+
+  /** Deletes the session and notifies its subscribers. False if there was none. */
+  erase(by: string): Promise<boolean> {
+    return this.#changes.run(async () => {
+      this.abandon();
+      const erased = await this.sources.store.erase(this.ref);
+      this.#forget();
+      if (erased) this.publish({ type: 'session.erased', by });
+      return erased;
+    });
+  }
+
+  async #decided(decide: Decide, authority: Authority): Promise<DurableEvent[]> {
+    if (authority === 'driver' && !this.role.holdsLease) {
+      if (decide(this.state).length === 0) return [];
+      // A turn that was waiting for an answer has released its lease.
+      if (this.role.isRemote || !(await this.role.claim())) throw new Deposed(this.ref, this.role.epoch);
+    }
+    let compared = !this.sources.shared;
+    for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
+      const written = await this.#write(decide, authority).catch((thrown) => {
+        if (thrown instanceof AppendConflict) return thrown;
+        throw thrown;
+      });
+      if (written instanceof AppendConflict) {
+        conflicts++;
+        if (!(await this.#catchUp())) throw written;
+      } else if (!('refusal' in written)) return this.#committed(written);
+      // Another node may have changed the state since the refusal: decide once more on the current one.
+      else if (compared || !(await this.#moved())) throw written.refusal;
+      else compared = true;
+    }
+    const written = await this.sources.store.exclusively(this.ref, async (log) => {
+      await this.#catchUp(log);
+      return this.#write(decide, authority, log);
+    });
+    if ('refusal' in written) throw written.refusal;
+    return this.#committed(written);
+  }
+
+  /**
+   * Synchronous until the append starts, so that nothing is streamed between a decision that ends a turn and
+   * its abort.
+   */
+  async #write(decide: Decide, authority: Authority, log: SessionLog = this.sources.store): Promise<Written> {
+    let bodies: readonly DurableEventBody[];
+    try {
+      bodies = decide(this.state);
+    } catch (refusal) {
+      return { refusal };
+    }
+    if (bodies.length === 0) return { change: null };
+    const change = changeOf(this, bodies, { ...this.sources, checkpoint: this.#checkpoint });
+    const resume = this.#abort.byEvents(change.events);
+    try {
+      const as = this.role.appendAs(authority);
+      return { change, driver: await log.append(change.before.seq, change.events, change.record, as) };
+    } catch (thrown) {
+      resume();
+      if (thrown instanceof Deposed) this.#lost();
+      throw thrown;
+    }
+  }
+
+  #committed(written: Exclude<Written, { refusal: unknown }>): DurableEvent[] {
+    if (!written.change) return [];
+    const { before, events, states, record } = written.change;
+    this.#checkpoint = record.checkpoint;
+    for (const [index, event] of events.entries()) {
+      this.#apply(event, states[index]);
+      this.channel.publish(event, this.observed);
+    }
+    this.#announce(events);
+    this.role.became(written.driver);
+    if (this.role.isRemote) this.#abort.now();
+    this.link?.committed(events, written.driver);
+    try {
+      this.sources.onCommitted?.(this.ref, events, before);
+    } catch (thrown) {
+      // A failing metric must not stop the session.
+      this.sources.log.error({ err: thrown, session: this.ref.id }, 'metrics failed');
+    }
+    return events;
+  }
+
+  #apply(event: DurableEvent, state = evolve(this.state, event)): void {
+    this.state = state;
+    this.#lastEvent = event.id;
+    this.#context.apply(event);
+    if (closesBlock(event, this.open)) this.open = null;
+    this.openArguments.apply(event);
+    if (isIdle(this.state)) {
+      this.eventsSinceIdle = [];
+      this.messageCountAtIdle = this.state.messageCount;
+    } else this.eventsSinceIdle.push(event);
+    if (statusOf(this.state) === 'running') return;
+    this.interrupted = null;
+    this.role.becameIdle();
+  }
+
+  /** The events of one append, or of several, are published: tells what the session does after them. */
+  #announce(events: readonly DurableEvent[]): void {
+    this.status = runStatus(this.state);
+    this.channel.commit(events, this.observed);
+  }
+
+  /** Resets to a session that is not in the store. */
+  #clear(): void {
+    this.state = initialState(this.agent);
+    this.status = { kind: 'idle' };
+    this.#lastEvent = null;
+    this.voidStreamed();
+    this.eventsSinceIdle = [];
+    this.messageCountAtIdle = 0;
+    this.#context.clear();
+  }
+
+  #forget(): void {
+    this.#clear();
+    this.role.became(null);
+    this.interrupted = null;
+    this.#checkpoint = null;
+    this.#abort.reset();
+  }
+
+  // The running turn.
+
+  /** Aborted when the turn is cancelled or superseded, as soon as that is decided. */
+  signal(turn: TurnId): AbortSignal {
+    // An abandoned action has stopped by now if nothing is driving.
+    if (!this.driving) this.#abort.resume();
+    return this.#abort.signal(turn);
+  }
+
+  /** Stops the running action without recording anything: the turn resumes from the log. */
+  abandon(): void {
+    this.#abort.now();
+  }
+
+  get abandoned(): boolean {
+    return this.#abort.abandoned;
+  }
+
+  /** Allows an abandoned action to start again. */
+  resume(): void {
+    this.held = false;
+    this.#abort.resume();
+  }
+
+  /**
+   * Whether the error is an outage of a store that several nodes share: the store is restarting or failing
+   * over, and the turn continues when it is back.
+   */
+  isOutage(thrown: unknown): boolean {
+    return this.sources.shared && asFault(thrown).code === 'storage_unavailable';
+  }
+
+  /** Whether it can be evicted from memory: nothing runs, watches or follows it. */
+  get idle(): boolean {
+    return !this.driving && !this.channel.watched && !this.link?.followed;
+  }
+
+  /** Call when the session is evicted from memory. */
+  close(): void {
+    this.link?.close();
+  }
+
+  #resumeTurn(): void {
+    const { turn } = this.state;
+    if (turn && statusOf(this.state) === 'running')
+      this.interrupted = { type: 'turn.resumed', turn: turn.id };
+  }
+
+  // Events of other nodes.
+
+  /** Applies events that another node has appended. */
+  async refresh(): Promise<void> {
+    await this.#changes.run(() => this.#catchUp());
+  }
+
+  /**
+   * Applies events that another node has appended, if several nodes share the store, so that a read sees all
+   * acknowledged writes. The driver answers from memory if the store is unavailable.
+   */
+  async fresh(): Promise<void> {
+    if (!this.sources.shared) return;
+    const { isDriver } = this.role;
+    await this.compare().catch((thrown) => {
+      if (!isDriver || !this.isOutage(thrown)) throw thrown;
+    });
+  }
+
+  /** Applies stored events that are not in memory yet. */
+  async compare(): Promise<void> {
+    await this.#changes.run(() => this.#moved());
+  }
+
+  /**
+   * Call after a database failover: the store may lack the last events or have different ones in their place.
+   */
+  async compareLast(): Promise<void> {
+    await this.#changes.run(async () => {
+      const { seq } = this.state;
+      const [last] = seq === 0 ? [] : await this.sources.store.read(this.ref, seq - 1, 1);
+      if (seq > 0 && last?.id !== this.#lastEvent) this.#startAgain();
+      await this.#catchUp();
+    });
+  }
+
+  /** Applies durable events received from the node that stored them; reads the store if there is a gap. */
+  async received(events: readonly DurableEvent[], driver: Driver | null): Promise<void> {
+    await this.#changes.run(async () => {
+      const [first] = events.filter(({ seq }) => seq > this.state.seq);
+      // A driver trusts only the store, not messages.
+      if (first && (this.role.isDriver || first.seq !== this.state.seq + 1)) await this.#catchUp();
+      else if (first) {
+        for (const event of events) if (event.seq === this.state.seq + 1) this.#follow(event);
+        this.#announce(events.slice(events.indexOf(first)));
+      }
+      if (!this.driving && first) this.#resumeTurn();
+      if (this.role.isReplacedBy(driver)) this.#lost();
+    });
+  }
+
+  /** Shows a part of a block that another node streams. */
+  show(event: Delta, text = event.text): void {
+    this.open = this.open?.block === event.block ? this.open : followedBlock(event);
+    this.open.text.add(text);
+    this.channel.publish(text === event.text ? event : { ...event, text }, this.observed);
+  }
+
+  /** Forwards an ephemeral event of another node. */
+  pass(event: EphemeralEvent): void {
+    if (event.type === 'session.erased') this.#forget();
+    if (event.type === 'call.arguments.delta') this.openArguments.add(event);
+    this.channel.publish(event, this.observed);
+  }
+
+  /** Catches up if the log has new events; otherwise costs one cheap read. */
+  async #moved(): Promise<boolean> {
+    const head = await this.sources.store.head(this.ref);
+    if (head === this.state.seq) return false;
+    if (head < this.state.seq) this.#startAgain();
+    return this.#catchUp();
+  }
+
+  /**
+   * The session was erased by another node, or the store has lost its last events: subscribers start over.
+   */
+  #startAgain(): void {
+    const { newId, now } = this.sources;
+    this.#forget();
+    const event = {
+      type: 'session.erased',
+      by: 'server',
+      session: this.ref.id,
+      id: newId(),
+      at: now(),
+    } as const;
+    this.channel.publish(event, this.observed);
+  }
+
+  /** False if there was nothing new; the log may also be shorter than the state in memory. */
+  async #catchUp(log: SessionLog = this.sources.store): Promise<boolean> {
+    const events: DurableEvent[] = [];
+    for await (const event of storedEvents(log, this.ref, this.state.seq)) {
+      // A page may end within an append: what the session does is known after the last page.
+      this.status = { kind: 'running' };
+      this.#follow(event);
+      events.push(event);
+    }
+    // Without new events, the status can be that of a read that failed after a page.
+    if (events.length > 0 || runStatus(this.state).kind !== this.status.kind) this.#announce(events);
+    if (events.length === 0) return false;
+    if (!this.driving) this.#resumeTurn();
+    return true;
+  }
+
+  /**
+   * Applies an event of another node. If it ends a block, first publishes the text that subscribers have not
+   * received.
+   */
+  #follow(event: DurableEvent): void {
+    if (this.sources.shared && event.type === 'turn.resumed' && this.role.holdsLease) this.#lost();
+    const missing = this.sources.shared ? missingDelta(event, this.open, this.sources.newId()) : null;
+    if (missing) this.show(missing);
+    this.#abort.byEvents([event]);
+    this.#apply(event);
+    this.channel.publish(event, this.observed);
+  }
+
+  // Which node drives the session.
+
+  /**
+   * Claims the lease if this node does not hold it, and applies events that others have appended. False if
+   * another node drives the session.
+   */
+  async claim(): Promise<boolean> {
+    if (this.role.holdsLease) return true;
+    const lease = await this.sources.leases.claim(this.ref);
+    if (lease) await this.#took(lease);
+    else this.role.deposed();
+    return lease !== null;
+  }
+
+  /** Releases the lease if the session has no work left, or if this node is stopping. */
+  async release(stopping: boolean): Promise<void> {
+    if (!this.role.holdsLease) return;
+    await this.#changes.run(async () => {
+      if (stopping || statusOf(this.state) !== 'running') await this.role.release();
+      if (stopping) this.role.deposed();
+    });
+  }
+
+  /** Continues a turn from the log after another node or an earlier process. */
+  async takeOver(lease: Lease): Promise<void> {
+    const { seq } = this.state;
+    const wasElsewhere = this.role.isRemote;
+    await this.#took(lease);
+    // A session that only waited in the queue here has not streamed anything.
+    if (!this.driving || wasElsewhere || this.state.seq > seq) this.#resumeTurn();
+  }
+
+  /** Another node drives the session: stops the running action. */
+  async depose(): Promise<void> {
+    this.#lost();
+    await this.refresh();
+  }
+
+  /** This node must not use its lease for now: stops the running action, which continues later. */
+  fence(): void {
+    const { turn } = this.state;
+    if (!turn || !this.role.holdsLease) return;
+    this.interrupted ??= restartOf(turn, this.open !== null);
+    this.abandon();
+  }
+
+  /**
+   * Stops the running action so that another node can end the turn. It continues later if that does not
+   * happen.
+   */
+  hold(): void {
+    this.fence();
+    this.held = true;
+  }
+
+  async #took(lease: Lease): Promise<void> {
+    await this.#changes.run(async () => {
+      await this.#moved();
+      this.role.acquired(lease);
+    });
+  }
+
+  /**
+   * Another node drives the session. Stops the running action at once: it must not add to a block that the
+   * other node streams.
+   */
+  #lost(): void {
+    this.role.deposed();
+    this.#abort.now();
+  }
+}
+
+/** Events to be stored, with the state after each and the session record to store with them. */
+type Change = {
+  readonly before: SessionState;
+  readonly events: DurableEvent[];
+  readonly states: readonly SessionState[];
+  readonly record: SessionRecord;
+};
+
+type ChangeSources = {
+  readonly now: () => number;
+  readonly newId: () => string;
+  /** kept if the session is not idle */
+  readonly checkpoint: SessionRecord['checkpoint'];
+};
+
+function changeOf(
+  { ref, state: before }: { readonly ref: SessionRef; readonly state: SessionState },
+  bodies: readonly DurableEventBody[],
+  { now, newId, checkpoint }: ChangeSources,
+): Change {
+  // The clocks of nodes differ.
+  const clock = () => Math.max(now(), before.updatedAt);
+  let at = clock();
+  const session = ref.id;
+  const events = bodies.map((body, index): DurableEvent => {
+    // A call starts after its request, although one append stores both.
+    if (body.type === 'tool.started' && index > 0) at = clock();
+    return { ...body, session, id: newId(), at, seq: before.seq + index + 1 };
+  });
+  // Validate first: an event that cannot be parsed would make the whole session unreadable.
+  for (const event of events) parseDurableEvent(event);
+  const states: SessionState[] = [];
+  for (const event of events) states.push(evolve(states.at(-1) ?? before, event));
+  const next = states.at(-1) ?? before;
+  return { before, events, states, record: recordOf(ref, next, checkpointOf(next) ?? checkpoint) };
+}
+
+/** For a turn that was stopped because the store is unavailable. */
+function restartOf({ id, calls }: Turn, shown: boolean): ResumeEvent {
+  if (calls.length > 0) return { type: 'turn.resumed', turn: id };
+  const fault = {
+    code: 'storage_unavailable',
+    message: 'Storage is temporarily unavailable.',
+  } as const;
+  return {
+    type: 'step.restarted',
+    turn: id,
+    attempt: 1,
+    delayMs: 0,
+    fault,
+    ...(shown ? { shown: true } : {}),
+  };
+}
+
+type Source = {
+  readonly state: SessionState;
+  events(after: number): AsyncIterable<DurableEvent>;
+};
+
+/** The context of a session: read from the log once, then updated by each event. */
+class ContextReader {
+  /** null until the first read; current afterwards */
+  loaded: Context | null = null;
+
+  constructor(private readonly source: Source) {}
+
+  async read(): Promise<Context> {
+    while (!this.loaded) {
+      const { seq, readFrom } = this.source.state;
+      let context = EMPTY;
+      for await (const event of this.source.events(Math.max(0, readFrom - 1))) {
+        if (event.seq <= seq) context = evolveContext(context, event);
+      }
+      if (seq === this.source.state.seq) this.loaded = context;
+    }
+    return this.loaded;
+  }
+
+  apply(event: DurableEvent): void {
+    if (this.loaded) this.loaded = evolveContext(this.loaded, event);
+  }
+
+  /** For a session without events. */
+  clear(): void {
+    this.loaded = EMPTY;
+  }
+}
+
+/** Runs asynchronous work one at a time, in call order. */
+class SerialQueue {
+  #tail: Promise<unknown> = Promise.resolve();
+
+  /** Rejects if `work` rejects; later work still runs. */
+  run<Result>(work: () => Promise<Result>): Promise<Result> {
+    const run = this.#tail.then(work);
+    this.#tail = run.catch(() => undefined);
+    return run;
+  }
+
+  /** Resolves when all previously queued work is done. */
+  async settled(): Promise<void> {
+    await this.#tail;
+  }
+}
+
+type Stopper = { readonly turn: TurnId; readonly controller: AbortController };
+
+/** The abort signal of the running turn. */
+class TurnAbort {
+  #current: Stopper | null = null;
+  #abandoned: Stopper | null = null;
+
+  signal(turn: TurnId): AbortSignal {
+    return this.#of(turn).controller.signal;
+  }
+
+  /** Aborts the turn that one of the events cancels. Call the returned function if the events cannot be stored. */
+  byEvents(events: readonly DurableEvent[]): () => void {
+    const cancelled = events.find((event) => event.type === 'turn.cancelled');
+    if (!cancelled) return () => undefined;
+    const stopper = this.#of(cancelled.turn);
+    stopper.controller.abort();
+    return () => {
+      if (this.#current === stopper) this.#current = null;
+    };
+  }
+
+  now(): void {
+    this.#abandoned = this.#current;
+    this.#current?.controller.abort();
+  }
+
+  get abandoned(): boolean {
+    return this.#abandoned !== null;
+  }
+
+  /** Allows a turn aborted by `now` to continue. */
+  resume(): void {
+    if (this.#abandoned !== null && this.#abandoned === this.#current) this.#current = null;
+    this.#abandoned = null;
+  }
+
+  reset(): void {
+    this.#abandoned = null;
+    this.#current = null;
+  }
+
+  #of(turn: TurnId): Stopper {
+    if (this.#current?.turn !== turn) this.#current = { turn, controller: new AbortController() };
+    return this.#current;
+  }
+}

@@ -1,0 +1,614 @@
+/** The calls of one model answer: selects those that can continue, asks for approval, runs them in parallel, records results. */
+import {
+  type ApprovalId,
+  type Ask,
+  asFault,
+  type CallId,
+  type DurableEvent,
+  type DurableEventBody,
+  Fault,
+  type JsonObject,
+  type Part,
+  type TurnId,
+  textOf,
+  textPart,
+} from '@parlance/protocol';
+import { OutcomeUnknown, type Tool, type ToolContext, type ToolResult } from '../ports/tool.ts';
+import {
+  applyPolicy,
+  approvalHash,
+  type PolicyInput,
+  permissionOf,
+  withVisibleText,
+} from '../session/approvals.ts';
+import { isTainted } from '../session/context.ts';
+import { unknownOutcome } from '../session/decide.ts';
+import type { OpenCall, Turn } from '../session/session-state.ts';
+
+import { offeredTo } from './model-step.ts';
+
+import type { Session } from './session.ts';
+import type { TurnDeps } from './turn-deps.ts';
+
+/** Calls started with the end of a step, and the plans already made for the others. */
+export type StartedCalls = {
+  readonly started: readonly StartedCall[];
+  readonly plans: ReadonlyMap<CallId, CallPlan>;
+};
+
+const NO_STARTED_CALLS: StartedCalls = { started: [], plans: new Map() };
+
+type EndedCall = { readonly call: CallId; readonly events: readonly DurableEventBody[] };
+
+const toolStarted = (
+  { turn }: ActiveTurn,
+  { call: { call }, runnable: { tool } }: StartedCall,
+): DurableEventBody => ({
+  type: 'tool.started',
+  turn: turn.id,
+  call,
+  ...(tool.definition === undefined ? {} : { definition: tool.definition }),
+});
+
+/** Maximum delay of the end of a step while deciding which calls start with it, in milliseconds. */
+const PLANNING_MS = 250;
+
+async function withinPlanningTime<Result>(result: Promise<Result>, otherwise: Result): Promise<Result> {
+  const late = Promise.withResolvers<Result>();
+  const timer = setTimeout(() => late.resolve(otherwise), PLANNING_MS);
+  return Promise.race([result, late.promise]).finally(() => clearTimeout(timer));
+}
+
+/** Records the end of a step and the start of its calls that need no approval in one append. */
+export async function startCalls(
+  active: ActiveTurn,
+  requested: readonly DurableEventBody<'call.requested'>[],
+  events: readonly DurableEventBody[],
+): Promise<StartedCalls> {
+  const calls = requested.map(
+    ({ call, tool, input, malformed }): OpenCall => ({
+      call,
+      tool,
+      input,
+      malformed,
+      phase: 'requested',
+    }),
+  );
+  const { start, settle } = active.stopping()
+    ? NOTHING
+    : await withinPlanningTime(selectCalls(active, calls, { running: new Map(), plans: new Map() }), NOTHING);
+  const recorded = await record(active, [...events, ...start.map((started) => toolStarted(active, started))]);
+  return {
+    started: recorded.length > 0 ? start : [],
+    plans: new Map(settle.map(({ call, plan }) => [call.call, plan])),
+  };
+}
+
+/**
+ * Runs the open calls of the turn until each has an outcome or waits for an answer. Records the end of a call
+ * as soon as it is known, together with the start of calls that waited for it.
+ */
+export async function runTools(active: ActiveTurn, startedCalls = NO_STARTED_CALLS): Promise<void> {
+  const { session, signal } = active;
+  const running: Running = new Map();
+  const ended: EndedCall[] = [];
+  const failures: unknown[] = [];
+  let { plans } = startedCalls;
+  let wake = Promise.withResolvers<void>();
+  const launch = (started: StartedCall): void => {
+    const { call, runnable } = started;
+    const run = runTool(current(active), call, runnable)
+      .then((events) => events && ended.push({ call: call.call, events }))
+      .catch((thrown) => failures.push(thrown))
+      .finally(() => {
+        running.delete(call.call);
+        wake.resolve();
+      });
+    running.set(call.call, { ...started, run });
+  };
+  // An answer may unblock a call while others run.
+  const unsubscribe = session.channel.subscribe((event) => {
+    if (event.type === 'approval.answered') wake.resolve();
+  });
+  try {
+    for (const started of startedCalls.started) launch(started);
+    for (;;) {
+      wake = Promise.withResolvers();
+      const pass = { running, ended: ended.splice(0), plans, launch };
+      const progressed = await advance(current(active), pass);
+      plans = NO_STARTED_CALLS.plans;
+      if (failures.length > 0) throw failures[0];
+      if (signal.aborted || session.role.isLost) return;
+      if (progressed) continue;
+      if (running.size === 0 && ended.length === 0) return;
+      await wake.promise;
+    }
+  } finally {
+    unsubscribe();
+    // Running calls belong to this turn: wait for them before anything else is decided.
+    if (!signal.aborted) await Promise.all([...running.values()].map(({ run }) => run));
+  }
+}
+
+type Running = Map<CallId, StartedCall & { readonly run: Promise<unknown> }>;
+
+type Pass = {
+  readonly running: Running;
+  readonly ended: readonly EndedCall[];
+  readonly plans: StartedCalls['plans'];
+  readonly launch: (started: StartedCall) => void;
+};
+
+/** The current turn: an earlier call may have changed its agent. */
+function current(active: ActiveTurn): ActiveTurn {
+  const { turn } = active.session.state;
+  return turn?.id === active.turn.id ? activeTurn(active, turn) : active;
+}
+
+/** Records ended calls and continues each call that can. False if there was nothing to do. */
+async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pass): Promise<boolean> {
+  const { calls } = active.turn;
+  const results = calls.flatMap(({ call }) => ended.find((one) => one.call === call)?.events ?? []);
+  const open = calls.filter(({ call }) => !ended.some((one) => one.call === call));
+  const { start, settle } = isPaused(active, results)
+    ? NOTHING
+    : await selectCalls(active, open, { running, plans });
+  const settled: DurableEventBody[] = [];
+  for (const planned of settle) settled.push(...(await settlingEvents(active, planned)));
+  const events = [...results, ...settled, ...start.map((started) => toolStarted(active, started))];
+  if (events.length === 0) return false;
+  const recorded = await record(active, events);
+  if (recorded.length > 0) for (const started of start) launch(started);
+  return true;
+}
+
+const NOTHING: Selection = { start: [], settle: [] };
+
+/** No call starts while the server is stopping, or before a handoff is complete. */
+const isPaused = ({ stopping, signal }: ActiveTurn, results: readonly DurableEventBody[]): boolean =>
+  stopping() || signal.aborted || results.some(({ type }) => type === 'agent.changed');
+
+async function settlingEvents(active: ActiveTurn, { call, plan }: PlannedCall): Promise<DurableEventBody[]> {
+  switch (plan.kind) {
+    case 'ask':
+      return [approvalRequested(active, call, plan.ask)];
+    case 'end':
+      return [plan.event];
+    case 'run':
+      return deferCall(active, call, plan.runnable);
+  }
+}
+
+// Selects the calls of a turn that can continue now. Calls of one answer run in parallel, up to a limit.
+
+type StartedCall = { readonly call: OpenCall; readonly runnable: Runnable; readonly alone: boolean };
+
+type PlannedCall = { readonly call: OpenCall; readonly plan: CallPlan };
+
+type Selection = {
+  /** calls that can start together */
+  readonly start: readonly StartedCall[];
+  /** calls that request approval, end without running, or go to a client that may be disconnected */
+  readonly settle: readonly PlannedCall[];
+};
+
+type SelectionOptions = {
+  readonly running: ReadonlyMap<CallId, Pick<StartedCall, 'alone'>>;
+  /** plans made in an earlier pass */
+  readonly plans: ReadonlyMap<CallId, CallPlan>;
+};
+
+/**
+ * Looks at the open calls in order. A call that runs alone starts when no other call runs, and later calls
+ * wait until it has ended; a call that waits for approval blocks only calls that must keep their order
+ * (`exclusive: 'always'`).
+ */
+async function selectCalls(
+  active: ActiveTurn,
+  calls: readonly OpenCall[],
+  { running, plans }: SelectionOptions,
+): Promise<Selection> {
+  const { deps } = active;
+  const limit = deps.catalog.agent(active.turn.agent.id).parallelCalls ?? deps.parallelCalls;
+  const start: StartedCall[] = [];
+  const settle: PlannedCall[] = [];
+  const selection = { start, settle };
+  let orderedWaits = false;
+  for (const call of calls) {
+    const ordered = deps.tools.get(call.tool)?.exclusive === 'always';
+    const runningCall = running.get(call.call);
+    if (call.phase === 'waiting') orderedWaits ||= ordered;
+    if (runningCall?.alone || (call.phase === 'deferred' && ordered)) return selection;
+    if (runningCall || call.phase === 'waiting' || call.phase === 'deferred') continue;
+    if (ordered && orderedWaits) continue;
+    const plan =
+      call.phase === 'running'
+        ? planInterrupted(active, call)
+        : (plans.get(call.call) ?? (await planCall(active, call)));
+    if (plan.kind !== 'run') {
+      settle.push({ call, plan });
+      if (plan.kind === 'ask') orderedWaits ||= ordered;
+      continue;
+    }
+    const busy = running.size + start.length;
+    if (busy >= (plan.alone ? 1 : limit)) return selection;
+    if (plan.runnable.tool.deferred) settle.push({ call, plan });
+    else start.push({ call, runnable: plan.runnable, alone: plan.alone });
+    if (plan.alone) return selection;
+  }
+  return selection;
+}
+
+// Plans one call of a turn: whether it is valid, and whether it may run.
+
+type PossibleCall = ReturnType<typeof possibleCall>;
+
+/** `alone`: no other call of the turn may run at the same time. */
+type CallPlan =
+  | { readonly kind: 'run'; readonly runnable: Runnable; readonly alone: boolean }
+  | { readonly kind: 'ask'; readonly ask: Ask }
+  /** ends without running */
+  | { readonly kind: 'end'; readonly event: DurableEventBody };
+
+/** Decides how a requested or approved call continues. Has no side effects. */
+async function planCall(active: ActiveTurn, call: OpenCall): Promise<CallPlan> {
+  if (call.malformed !== undefined) {
+    const message = `The arguments are not a JSON object: ${call.malformed.slice(0, 200)}`;
+    return { kind: 'end', event: callFailed(active, call, message) };
+  }
+  const { deps, turn, session } = active;
+  let possible: PossibleCall;
+  let ask: Ask | null = null;
+  let folder: SessionFolder;
+  let tainted = false;
+  try {
+    possible = possibleCall(offeredTo(deps, turn.agent.id, turn.terms), call.tool, call.input);
+    folder = await folderOf(session, deps);
+    if (call.phase === 'requested') {
+      ask = await possible.tool.approval(possible.input, { root: folder.root });
+      // A direct call is the user's own, whatever the context contains.
+      const isDirect = turn.steps === 0 && turn.answered;
+      tainted = !isDirect && isTainted(await session.context(), call.call);
+    }
+  } catch (thrown) {
+    return { kind: 'end', event: callFailed(active, call, toolFault(active, call, thrown).message) };
+  }
+  const { exclusive } = possible.tool;
+  const alone =
+    exclusive === 'always' || (exclusive === 'if-asked' && (ask !== null || call.phase === 'allowed'));
+  if (call.phase !== 'requested')
+    return { kind: 'run', runnable: { ...possible, permission: 'approved' }, alone };
+  const input = policyInput(active, call, { ...possible, ask, tainted, folder });
+  switch (applyPolicy(input)) {
+    case 'deny':
+      return { kind: 'end', event: callDenied(active, call) };
+    case 'ask':
+      return {
+        kind: 'ask',
+        ask: withVisibleText(withFolder(ask ?? defaultAsk(call, input), folder.root, deps)),
+      };
+    case 'run':
+      return { kind: 'run', runnable: { ...possible, permission: permissionOf(input) }, alone };
+  }
+}
+
+/**
+ * Plans a call that ran when the process ended. Runs it again only if it is repeatable and its tool has not changed since;
+ * otherwise its outcome is unknown.
+ */
+function planInterrupted(
+  { deps, turn }: ActiveTurn,
+  call: Extract<OpenCall, { phase: 'running' }>,
+): CallPlan {
+  const tool = deps.tools.get(call.tool);
+  const parsed = tool?.input.safeParse(call.input);
+  if (tool?.repeatable && tool.definition === call.definition && parsed?.success) {
+    const runnable = { tool, input: parsed.data, permission: 'mode' } as const;
+    return { kind: 'run', runnable, alone: tool.exclusive !== undefined };
+  }
+  const event = unknownOutcome(call, turn.id, 'The server was restarted while this ran.');
+  return { kind: 'end', event };
+}
+
+function policyInput(
+  { session, deps, turn }: ActiveTurn,
+  call: OpenCall,
+  {
+    tool,
+    input,
+    ask,
+    tainted,
+    folder,
+  }: PossibleCall & Pick<PolicyInput, 'ask' | 'tainted'> & { readonly folder: SessionFolder },
+): PolicyInput {
+  const { approvalMode, grants } = session.state;
+  const mode = approvalMode ?? deps.catalog.agent(turn.agent.id).approval ?? deps.approvalMode;
+  return {
+    tools: [call.tool, ...(tool.ruledAs?.(input) ?? [])],
+    mode: mode === 'full-auto' && deps.fullAutoProblem !== null ? 'suggest' : mode,
+    rules: deps.rules ?? [],
+    ask,
+    subjects: tool.subjects?.(input, folder.inServer) ?? { literal: [JSON.stringify(call.input)] },
+    grants,
+    tainted,
+    sends: tool.sends?.(input, session) ?? false,
+  };
+}
+
+/** Some dialects show only the description, and it must fit into a message. */
+const DESCRIBED_CHARACTERS = 2_500;
+
+/** For a call that needs approval only because of a rule, or of what the context contains. */
+function defaultAsk({ tool, input }: OpenCall, { tainted, sends }: PolicyInput): Ask {
+  const written = JSON.stringify(input);
+  const shown = written.slice(0, DESCRIBED_CHARACTERS).toWellFormed();
+  const description =
+    tainted && sends
+      ? `The conversation contains untrusted content, and ${tool} sends this elsewhere: ${shown === written ? shown : `${shown} …`}`
+      : `Uses ${tool}.`;
+  return { kind: 'other', command: [tool, written], description };
+}
+
+const callDenied = ({ turn }: ActiveTurn, { call }: OpenCall): DurableEventBody => ({
+  type: 'tool.ended',
+  turn: turn.id,
+  call,
+  outcome: 'denied',
+  parts: [textPart('A rule of this server does not allow this call.')],
+  durationMs: 0,
+});
+
+const approvalRequested = (
+  { deps, turn }: ActiveTurn,
+  { call, tool, input }: OpenCall,
+  ask: Ask,
+): DurableEventBody => ({
+  type: 'approval.requested',
+  turn: turn.id,
+  call,
+  approval: deps.newId() as ApprovalId,
+  ask,
+  hash: approvalHash(tool, input, ask),
+});
+
+// Runs the tool of an approved call.
+
+type Runnable = { readonly tool: Tool; readonly input: unknown } & Pick<ToolContext, 'permission'>;
+
+/** Runs a call whose `tool.started` is stored. Returns the events that end it, or null if it was stopped. */
+async function runTool(
+  active: ActiveTurn,
+  call: OpenCall,
+  runnable: Runnable,
+): Promise<DurableEventBody[] | null> {
+  const { session, deps, turn, signal } = active;
+  if (signal.aborted || session.state.turn?.id !== turn.id || !session.role.isDriver) return null;
+  const startedAt = deps.now();
+  // A tool that ignores its signal must not block the session.
+  const result = await Promise.race([toolResult(active, call, runnable), aborted(signal)]);
+  if (!result || signal.aborted) return null;
+  if (result instanceof OutcomeUnknown) return [unknownOutcome(call, turn.id, result.message)];
+  const durationMs = deps.now() - startedAt;
+  return [toolEnded(active, call, { result, durationMs }), ...handoff(active, result)];
+}
+
+/** The events that defer a valid call to a client that may be disconnected. */
+async function deferCall(
+  active: ActiveTurn,
+  call: OpenCall,
+  runnable: Runnable,
+): Promise<DurableEventBody[]> {
+  const { turn } = active;
+  const result = await toolResult(active, call, runnable);
+  if (result instanceof OutcomeUnknown) return [unknownOutcome(call, turn.id, result.message)];
+  if (result.failed) return [callFailed(active, call, textOf(result.parts))];
+  return [
+    { type: 'tool.started', turn: turn.id, call: call.call },
+    { type: 'call.deferred', turn: turn.id, call: call.call, notice: result.notice },
+  ];
+}
+
+/** The call failed before it ran. The model receives the message, and the turn continues. */
+const callFailed = ({ turn }: ActiveTurn, { call }: OpenCall, message: string): DurableEventBody => ({
+  type: 'tool.ended',
+  turn: turn.id,
+  call,
+  outcome: 'failed',
+  parts: [textPart(message)],
+  durationMs: 0,
+});
+
+/** The fault that the model receives. Logs internal errors. */
+function toolFault({ session, deps, turn }: ActiveTurn, { call, tool }: OpenCall, thrown: unknown): Fault {
+  const fault = asFault(thrown);
+  if (fault.code === 'internal') {
+    const ids = { tool, call, turn: turn.id, session: session.ref.id, connection: turn.via };
+    deps.log.error({ err: fault.cause, ...ids }, 'tool failed');
+  }
+  return fault;
+}
+
+/** If a tool throws, the model receives the message and the turn continues. */
+async function toolResult(
+  active: ActiveTurn,
+  call: OpenCall,
+  runnable: Runnable,
+): Promise<ToolResult | OutcomeUnknown> {
+  try {
+    const folder = folderOf(active.session, active.deps);
+    const { root } = folder instanceof Promise ? await folder : folder;
+    return await runnable.tool.run(runnable.input, { ...toolContext(active, call, runnable), root });
+  } catch (thrown) {
+    if (active.signal.aborted) return { parts: [], failed: true };
+    if (thrown instanceof OutcomeUnknown) return thrown;
+    return { parts: [textPart(toolFault(active, call, thrown).message)], failed: true };
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<null> {
+  const { promise, resolve } = Promise.withResolvers<null>();
+  if (signal.aborted) resolve(null);
+  signal.addEventListener('abort', () => resolve(null), { once: true });
+  return promise;
+}
+
+const toolEnded = (
+  { turn }: ActiveTurn,
+  { call }: OpenCall,
+  { result, durationMs }: { readonly result: ToolResult; readonly durationMs: number },
+): DurableEventBody => ({
+  type: 'tool.ended',
+  turn: turn.id,
+  call,
+  outcome: result.failed ? 'failed' : 'ok',
+  parts: cappedParts(result.parts),
+  data: cappedData(result.data),
+  durationMs,
+  untrusted: result.untrusted,
+  final: result.final,
+  notice: result.notice,
+});
+
+function handoff({ deps, turn }: ActiveTurn, result: ToolResult): DurableEventBody[] {
+  if (!result.handoff) return [];
+  const { id, name } = deps.catalog.agent(result.handoff.agent);
+  const { reason } = result.handoff;
+  return [{ type: 'agent.changed', turn: turn.id, from: turn.agent, to: { id, name }, reason }];
+}
+
+function toolContext(
+  { session, deps, turn, signal }: ActiveTurn,
+  { call }: OpenCall,
+  { permission }: Runnable,
+): Omit<ToolContext, 'root'> {
+  const { owner, id } = session.ref;
+  const run = { at: deps.now(), id: deps.newId() };
+  return {
+    session: id,
+    owner,
+    call,
+    signal,
+    permission,
+    eventsSinceIdle: session.eventsSinceIdle,
+    atClient: (request) =>
+      deps.clients.dispatch({
+        run,
+        owner,
+        prefer: turn.via,
+        request,
+        signal,
+        report: (progress, execution) =>
+          session.publish({ type: 'call.progress', call, execution, ...progress }),
+      }),
+  };
+}
+
+// Limits the output of one call.
+
+/** In characters, across all parts. */
+const OUTPUT_LIMIT = 100_000;
+
+/** Limits the text of all parts to `OUTPUT_LIMIT` characters, with a marker in place of removed text. */
+function cappedParts(parts: readonly Part[]): Part[] {
+  let left = OUTPUT_LIMIT;
+  return parts.map((part) => {
+    if (part.type !== 'text') return part;
+    const text = capped(part.text, left);
+    left = Math.max(0, left - part.text.length);
+    return textPart(text);
+  });
+}
+
+/** Cuts long strings. Drops data that is still too large, since the parts contain it as well. */
+function cappedData(data: JsonObject | undefined): JsonObject | undefined {
+  if (!data || sizeOf(data) <= OUTPUT_LIMIT) return data;
+  const cut = Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? capped(value, OUTPUT_LIMIT / 2) : value,
+    ]),
+  );
+  return sizeOf(cut) <= OUTPUT_LIMIT ? cut : undefined;
+}
+
+const sizeOf = (data: JsonObject): number => JSON.stringify(data).length;
+
+function capped(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  const half = Math.floor(limit / 2);
+  const note = `\n… ${text.length - half * 2} characters left out …\n`;
+  return (text.slice(0, half) + note + text.slice(text.length - half)).toWellFormed();
+}
+
+// The working folder for the tools of a session.
+
+export type SessionFolder = {
+  readonly root: string;
+  /** path relative to the server's working directory; empty if it is that directory, or outside of it */
+  readonly inServer: string;
+};
+
+/**
+ * Checked at each call, since the folder may change during a session. Rejects with `tool_failed` if it cannot
+ * be used. Synchronous if the session uses the server's folder.
+ */
+export function folderOf(
+  { state }: Session,
+  { root, folders }: Pick<TurnDeps, 'root' | 'folders'>,
+): SessionFolder | Promise<SessionFolder> {
+  const cwd = state.created?.cwd;
+  return cwd === undefined ? { root, inServer: '' } : ownFolder(cwd, folders);
+}
+
+async function ownFolder(cwd: string, folders: TurnDeps['folders']): Promise<SessionFolder> {
+  if (!folders) throw new Fault('tool_failed', 'This server does not allow session folders.');
+  return { root: cwd, inServer: await folders.check(cwd) };
+}
+
+/** Adds the folder to the description of an approval, if it is not the server's. */
+export const withFolder = (ask: Ask, folder: string, { root }: Pick<TurnDeps, 'root'>): Ask =>
+  folder === root ? ask : { ...ask, description: `${ask.description} Working folder: ${folder}` };
+
+// Validates a call.
+
+/**
+ * Returns the tool and its parsed input. Throws `tool_invalid` if the tool does not exist or the input is
+ * invalid.
+ */
+export function possibleCall(
+  tools: ReadonlyMap<string, Tool>,
+  name: string,
+  input: JsonObject,
+): { readonly tool: Tool; readonly input: unknown } {
+  const tool = tools.get(name);
+  if (!tool) throw new Fault('tool_invalid', `Unknown tool: ${name}`);
+  const parsed = tool.input.safeParse(input);
+  if (parsed.success) return { tool, input: parsed.data };
+  const issue = parsed.error.issues[0];
+  const where = issue?.path.join('.') || 'input';
+  throw new Fault('tool_invalid', `Invalid parameters for ${name}: ${where}: ${issue?.message}`);
+}
+
+/** A running turn and its dependencies. `turn` is the state at the start of the current action. */
+export type ActiveTurn = {
+  readonly session: Session;
+  readonly deps: TurnDeps;
+  readonly turn: Turn;
+  /** aborted when the turn is cancelled or superseded, as soon as that is decided */
+  readonly signal: AbortSignal;
+  /** no new work may start: the server is stopping, or another node holds the lease */
+  readonly stopping: () => boolean;
+};
+
+export const activeTurn = (
+  { session, deps, stopping }: Pick<ActiveTurn, 'session' | 'deps' | 'stopping'>,
+  turn: Turn,
+): ActiveTurn => ({ session, deps, turn, signal: session.signal(turn.id), stopping });
+
+type TurnRef = { readonly session: Session; readonly turn: { readonly id: TurnId } };
+
+/** Appends events of this turn. They are dropped if the turn has ended by then. */
+export const record = (
+  { session, turn }: TurnRef,
+  events: readonly DurableEventBody[],
+): Promise<DurableEvent[]> => session.transact((state) => (state.turn?.id === turn.id ? events : []));

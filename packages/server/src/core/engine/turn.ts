@@ -1,0 +1,338 @@
+/**
+ * The turn loop. The next action depends only on the state (`domain/next-action.ts`), so a turn continues the
+ * same way after an approval and after a crash.
+ */
+import {
+  asFault,
+  type BlockId,
+  type CallId,
+  type DurableEventBody,
+  Fault,
+  type FaultData,
+  type Sealed,
+} from '@parlance/protocol';
+import { Deposed } from '../ports/lease.ts';
+import type { OnDelta, ProviderEvent } from '../ports/provider.ts';
+import { abortedCalls, closedBlock, turnStarted, unknownOutcome } from '../session/decide.ts';
+import { type NextAction, nextAction } from '../session/next-action.ts';
+import { addUsage, type SessionState } from '../session/session-state.ts';
+import { compactForVendor, compactIfFull } from './compaction.ts';
+import {
+  contextAfter,
+  estimateOf,
+  ModelCall,
+  promptOf,
+  type Request,
+  readContext,
+  requestBy,
+  useOf,
+  withContextUse,
+} from './model-step.ts';
+import { blockEnd, type OpenBlock, openBlock, streamedSoFar } from './open-output.ts';
+import type { ResumeEvent, Session } from './session.ts';
+import { titleSession } from './titles.ts';
+import {
+  type ActiveTurn,
+  activeTurn,
+  record,
+  runTools,
+  type StartedCalls,
+  startCalls,
+} from './tool-calls.ts';
+
+import type { TurnDeps } from './turn-deps.ts';
+
+/**
+ * Runs the session while this node drives it, until it is idle or `stopping` returns true between two
+ * actions. Throws if an event cannot be stored; the session then resumes from the log later.
+ */
+export async function drive(session: Session, deps: TurnDeps, stopping: () => boolean): Promise<void> {
+  if (session.interrupted) await resumeTurn(session, session.interrupted);
+  while (!stopping() && session.role.isDriver && !session.abandoned) {
+    const action = nextAction(session.state);
+    if (action.kind === 'idle') return;
+    if (action.kind === 'startTurn') await startTurn(session);
+    else await advance(activeTurn({ session, deps, stopping }, action.turn), action);
+    // A cancel may be in the middle of its append: decide the next action after it.
+    await session.settled();
+  }
+}
+
+type TurnAction = Exclude<NextAction, { kind: 'idle' | 'startTurn' }>;
+
+async function advance(active: ActiveTurn, action: TurnAction): Promise<void> {
+  let { kind } = action;
+  try {
+    switch (kind) {
+      case 'callModel': {
+        const startedCalls = await callModel(active);
+        kind = 'runTools';
+        return startedCalls ? await runTools(active, startedCalls) : undefined;
+      }
+      case 'runTools':
+        return await runTools(active);
+      case 'endTurn':
+        return await endTurn(active, []);
+    }
+  } catch (thrown) {
+    if (thrown instanceof Deposed) throw thrown;
+    if (!active.signal.aborted) await failTurn(active, kind, thrown);
+  }
+}
+
+async function startTurn(session: Session): Promise<void> {
+  await session.transact(({ turn, queue: [next], agent }) => (turn || !next ? [] : turnStarted(next, agent)));
+}
+
+async function resumeTurn(session: Session, event: ResumeEvent): Promise<void> {
+  await record({ session, turn: { id: event.turn } }, [event]);
+  session.interrupted = null;
+}
+
+// One model response: streams it, then records its blocks and calls in one append.
+
+type Step = {
+  readonly active: ActiveTurn;
+  readonly request: Request;
+  /** when the request was sent: the settings may have changed since */
+  readonly model: string;
+  readonly modelCall: ModelCall;
+  readonly calls: DurableEventBody<'call.requested'>[];
+  /** ids of the calls whose arguments are being streamed, by position */
+  readonly streamed: CallId[];
+};
+
+/**
+ * Returns the calls that the step ended with, if any. Throws a `Fault` if the model fails. Records nothing
+ * more once the turn is cancelled.
+ */
+async function callModel(active: ActiveTurn): Promise<StartedCalls | null> {
+  const { session, deps, turn, signal } = active;
+  if (signal.aborted) return null;
+  session.voidStreamed();
+  if (turn.steps >= deps.maxSteps) {
+    await pauseTurn(active);
+    return null;
+  }
+  const request = requestBy(turn.agent.id, session, deps);
+  await compactIfFull(session, deps, { turn, request, signal });
+  const prompt = await promptOf(session, request);
+  if (!session.role.isDriver) return null;
+  const { name, model } = request.provider;
+  using modelCall = new ModelCall(deps, {
+    provider: name,
+    model,
+    task: prompt.task,
+    session: session.ref,
+    turn: turn.id,
+  });
+  const step: Step = { active, request, model, modelCall, calls: [], streamed: [] };
+  const onDelta: OnDelta = (kind, text) => {
+    if (signal.aborted || session.open?.kind !== kind) return false;
+    stream(active, kind, text);
+    return true;
+  };
+  for await (const event of request.provider.stream(prompt, signal, onDelta)) {
+    if (signal.aborted) return null;
+    switch (event.type) {
+      case 'text':
+      case 'reasoning':
+        if (session.open && session.open.kind !== event.type) await endBlock(active);
+        if (signal.aborted) return null;
+        stream(active, event.type, event.text);
+        break;
+      case 'arguments':
+        streamArguments(step, event);
+        break;
+      case 'call': {
+        const before = step.calls.map(({ call }) => call);
+        const call = uniqueCallId(event.call, before);
+        step.calls.push({ ...event, type: 'call.requested', turn: turn.id, call });
+        break;
+      }
+      case 'sealed':
+        await sealReasoning(active, event.sealed);
+        break;
+      case 'retrying':
+        await restartStep(step, event);
+        break;
+      case 'ended':
+        return endStep(step, event);
+      case 'failed':
+        await failStep(step, event.fault);
+        return null;
+    }
+    if (signal.aborted) return null;
+  }
+  if (signal.aborted) return null;
+  throw new Fault('provider_unavailable', "The model's stream ended before the answer was complete.");
+}
+
+const NO_USAGE = { inputTokens: 0, outputTokens: 0 };
+
+/** Ends the turn as an answer that says so: clients of every dialect show it, and the model sees it later. */
+async function pauseTurn(active: ActiveTurn): Promise<void> {
+  const { session, deps, turn } = active;
+  const text = `Paused after ${turn.steps} step${turn.steps === 1 ? '' : 's'}, the limit of one turn (maxSteps, MAX_ITERATIONS). Send a message to continue.`;
+  stream(active, 'text', text);
+  const step = { type: 'step.ended', turn: turn.id, usage: NO_USAGE, stop: 'done' } as const;
+  await endTurn(active, [...blockEnd(session.open, deps.now), step], { paused: 'max_steps' });
+}
+
+/** On the token path: no promise, no copy. */
+function stream({ session, deps, turn }: ActiveTurn, kind: OpenBlock['kind'], text: string): void {
+  if (text === '') return;
+  const open = session.open ?? openBlock(kind, turn.id, deps);
+  session.open = open;
+  open.text.add(text);
+  const type = kind === 'text' ? 'text.delta' : 'reasoning.delta';
+  session.publish({ type, turn: turn.id, block: open.block, text });
+}
+
+function streamArguments(
+  { active: { session, turn }, streamed }: Step,
+  { index, call: given, tool, text }: Extract<ProviderEvent, { type: 'arguments' }>,
+): void {
+  streamed[index] ??= uniqueCallId(given, streamed.slice(0, index));
+  const call = streamed[index];
+  const offset = session.openArguments.length(call);
+  const delta = { type: 'call.arguments.delta', turn: turn.id, call, tool, offset, text } as const;
+  session.openArguments.add(delta);
+  session.publish(delta);
+}
+
+async function endBlock(active: ActiveTurn): Promise<void> {
+  await record(active, blockEnd(active.session.open, active.deps.now));
+}
+
+/** Sealed data belongs to a reasoning block, which may have no text. */
+async function sealReasoning(active: ActiveTurn, sealed: Sealed): Promise<void> {
+  const { session, deps, turn } = active;
+  const events = blockEnd(session.open, deps.now);
+  const last = events.at(-1);
+  const reasoning: DurableEventBody<'reasoning.ended'> =
+    last?.type === 'reasoning.ended'
+      ? last
+      : { type: 'reasoning.ended', turn: turn.id, block: deps.newId() as BlockId, text: '', durationMs: 0 };
+  await record(active, [...events.filter((event) => event !== reasoning), { ...reasoning, sealed }]);
+}
+
+async function restartStep(step: Step, event: Extract<ProviderEvent, { type: 'retrying' }>): Promise<void> {
+  const { active, modelCall, calls, streamed } = step;
+  const { session, turn } = active;
+  const { attempt, delayMs, fault, host } = event;
+  calls.length = 0;
+  streamed.length = 0;
+  modelCall.retried(fault.code);
+  const { entries, settled } = await session.context();
+  // Whether this step has streamed or recorded anything.
+  const shown = entries.length > settled || session.open ? { shown: true as const } : {};
+  await record(active, [{ type: 'step.restarted', turn: turn.id, attempt, delayMs, fault, host, ...shown }]);
+}
+
+async function endStep(
+  step: Step,
+  event: Extract<ProviderEvent, { type: 'ended' }>,
+): Promise<StartedCalls | null> {
+  const { active, request, model, modelCall, calls } = step;
+  const { session, deps, turn } = active;
+  const { usage, stop } = event;
+  modelCall.ended(usage, stop);
+  const answer = [...blockEnd(session.open, deps.now), ...calls];
+  const counted = request.provider.counts && { ...(await countedStep(active, request, answer)), model };
+  const events = [...answer, { type: 'step.ended', turn: turn.id, usage, stop, ...counted } as const];
+  if (calls.length > 0) return startCalls(active, calls, events);
+  await endTurn(active, events, { usage: addUsage(turn.usage, usage) });
+  return null;
+}
+
+/** Compacts once if the vendor rejects the prompt as too long; the step then runs again. */
+async function failStep({ active, request, modelCall }: Step, fault: FaultData): Promise<void> {
+  const { session, deps, signal } = active;
+  modelCall.failed(fault.code);
+  if (fault.code === 'context_too_long' && (await compactForVendor(session, deps, { request, signal })))
+    return;
+  throw Fault.from(fault);
+}
+
+/** The vendor counted the request and its answer; `estimate` is our count of the same content. */
+async function countedStep(
+  { session }: ActiveTurn,
+  request: Request,
+  answer: readonly DurableEventBody[],
+): Promise<Pick<DurableEventBody<'step.ended'>, 'counted' | 'estimate'>> {
+  return { counted: true, estimate: estimateOf(contextAfter(await session.context(), answer), request) };
+}
+
+/** Some models give two calls of one answer the same id. `before` holds the ids of the earlier calls. */
+const uniqueCallId = (id: string, before: readonly string[]): CallId =>
+  (before.includes(id) ? `${id}_${before.length + 1}` : id) as CallId;
+
+// Ends a turn that succeeds or fails. Cancelling is decided in `domain/decide.ts`.
+
+/** Records the last events of the turn together with its end. */
+async function endTurn(
+  active: ActiveTurn,
+  events: readonly DurableEventBody[],
+  end: Partial<Pick<DurableEventBody<'turn.ended'>, 'usage' | 'paused'>> = {},
+): Promise<void> {
+  const { session, deps, turn } = active;
+  const context = useOf(contextAfter(await session.context(), events), session, deps);
+  const durationMs = deps.now() - turn.startedAt;
+  const ended = {
+    type: 'turn.ended',
+    turn: turn.id,
+    usage: turn.usage,
+    durationMs,
+    context,
+    ...end,
+  } as const;
+  await record(active, [...events, ended]);
+  void titleSession(session, deps, events);
+}
+
+/**
+ * Records that the turn failed. If that cannot be stored either, the turn resumes later and first records
+ * `session.interrupted`, so no model is called while the store is unavailable.
+ */
+async function failTurn(active: ActiveTurn, action: NextAction['kind'], thrown: unknown): Promise<void> {
+  const { session } = active;
+  const turn = active.turn.id;
+  const fault = asFault(thrown).data();
+  session.interrupted =
+    action === 'callModel'
+      ? {
+          type: 'step.restarted',
+          turn,
+          attempt: 1,
+          delayMs: 0,
+          fault,
+          ...(session.open ? { shown: true } : {}),
+        }
+      : { type: 'turn.resumed', turn };
+  if (session.isOutage(thrown)) throw thrown;
+  await recordFailure(active, thrown);
+  session.interrupted = null;
+}
+
+async function recordFailure({ session, deps, turn }: ActiveTurn, thrown: unknown): Promise<void> {
+  const fault = asFault(thrown);
+  const ids = { session: session.ref.id, turn: turn.id, connection: turn.via };
+  if (fault.code === 'internal') deps.log.error({ ...ids, err: fault.cause }, 'turn failed');
+  else deps.log.warn({ ...ids, code: fault.code, reason: fault.message }, 'turn failed');
+  const durationMs = deps.now() - turn.startedAt;
+  await readContext(session, deps);
+  const failed = (state: SessionState): DurableEventBody[] =>
+    state.turn?.id !== turn.id
+      ? []
+      : [
+          ...closedBlock(turn, streamedSoFar(session.open, deps.now)),
+          ...state.turn.calls.flatMap((call) =>
+            call.phase === 'running'
+              ? unknownOutcome(call, turn.id, 'The server could not record the outcome.')
+              : abortedCalls([call], turn.id),
+          ),
+          { type: 'turn.failed', turn: turn.id, fault: fault.data(), durationMs },
+        ];
+  await session.transact((state) => withContextUse(failed(state), session, deps));
+}

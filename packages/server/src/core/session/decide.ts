@@ -1,0 +1,463 @@
+/** Decides which events a command produces in a given state. Pure. */
+import {
+  type AgentRef,
+  type BlockId,
+  type CallId,
+  type Command,
+  type ConnectionId,
+  type DurableEventBody,
+  Fault,
+  type HistoryItem,
+  type InputId,
+  type TurnId,
+  textOf,
+  textPart,
+  turnTermsOf,
+} from '@parlance/protocol';
+
+import {
+  type OpenCall,
+  type QueuedInput,
+  type SessionState,
+  type Turn,
+  waitingCall,
+} from './session-state.ts';
+
+/**
+ * Returns the events of the command, or none if it no longer has an effect. Throws a `Fault` if it is
+ * rejected.
+ */
+export function decide(
+  state: SessionState,
+  command: DecidableCommand,
+  context: DecisionContext,
+): DurableEventBody[] {
+  switch (command.type) {
+    case 'session.create':
+      return state.created ? [] : decideCreation(command, context);
+    case 'input.submit':
+      return decideInput(state, command, context);
+    case 'turn.cancel':
+      return decideCancel(state, command, context);
+    case 'approval.answer':
+      return decideAnswer(state, command, context);
+    case 'call.answer':
+      return decideCallAnswer(state, command);
+    case 'grant.revoke':
+      if (!state.grants.includes(command.grant)) throw new Fault('not_found', 'There is no such grant.');
+      return [{ type: 'grant.revoked', grant: command.grant, by: context.by }];
+    case 'session.configure': {
+      const { model, approval } = command;
+      const agent = command.agent === undefined ? undefined : context.agent;
+      return inExisting(state, { type: 'session.configured', model, approval, agent, by: context.by });
+    }
+    case 'session.rename':
+      return inExisting(state, decideRename(command.title, command.automatic, context));
+    case 'session.archive':
+      return state.archived ? [] : inExisting(state, { type: 'session.archived', by: context.by });
+    case 'session.unarchive':
+      return state.archived ? [{ type: 'session.unarchived', by: context.by }] : inExisting(state);
+    case 'session.pin':
+      return state.pinned === command.pinned
+        ? inExisting(state)
+        : inExisting(state, { type: 'session.pinned', pinned: command.pinned, by: context.by });
+    case 'session.tag':
+      return inExisting(state, ...decideTags(state, command.tags, context));
+    case 'session.label':
+      return inExisting(state, decideLabels(state, command.labels));
+    case 'session.clear':
+      if (!state.created) return [];
+      return [
+        ...(state.turn ? interruption(state.turn, 'cancelled', context.open) : []),
+        { type: 'session.cleared', by: context.by },
+      ];
+  }
+}
+
+/** Whether the command can end the running turn. */
+export function mayEndTurn(command: DecidableCommand, state: SessionState): boolean {
+  switch (command.type) {
+    case 'turn.cancel':
+      return endsRunningTurn(command, state);
+    case 'session.clear':
+      return true;
+    case 'input.submit':
+      return command.mode === 'supersede' || command.replaces !== undefined;
+    case 'approval.answer':
+      return command.exit === true;
+    default:
+      return false;
+  }
+}
+
+// Inputs of `decide` in addition to the state.
+
+/** Commands that need no model call; `approval.explain` and `context.compact` do. */
+export type DecidableCommand = Exclude<Command, { type: 'approval.explain' | 'context.compact' }>;
+
+/** The sender of the command, the entities it refers to, and ids for new ones. */
+export type DecisionContext = {
+  readonly by: string;
+  readonly dialect: string;
+  readonly via: ConnectionId | undefined;
+  readonly key: string | undefined;
+  readonly domain: string;
+  readonly agent: AgentRef;
+  /** the agent that answers this input, if it differs from the session's */
+  readonly answeredBy: AgentRef | undefined;
+  /** the block that is being streamed, for commands that may end a turn */
+  readonly open: {
+    readonly kind: 'text' | 'reasoning';
+    readonly block: BlockId;
+    readonly text: string;
+    readonly durationMs: number;
+  } | null;
+  /** the input to replace and its event number, or null */
+  readonly replaced: { readonly input: InputId; readonly seq: number } | null;
+  /** whether the approval was requested in this session */
+  readonly approvalKnown: boolean;
+  /** maximum number of queued inputs */
+  readonly maxQueued: number;
+  /** ids of the new input and its turn; null for commands that create neither */
+  readonly ids: { readonly input: InputId; readonly turn: TurnId } | null;
+  /** one id per user message of an imported history */
+  readonly historyInputs: readonly InputId[];
+};
+
+type Created = { readonly named: boolean; readonly ephemeral?: boolean; readonly cwd?: string };
+
+export const sessionCreated = (
+  { named, ephemeral, cwd }: Created,
+  { dialect, domain, agent }: DecisionContext,
+): DurableEventBody => ({
+  type: 'session.created',
+  dialect,
+  named,
+  domain,
+  agent,
+  ...(ephemeral && { ephemeral: true as const }),
+  ...(cwd !== undefined && { cwd }),
+});
+
+export function decideCreation(
+  command: Extract<Command, { type: 'session.create' }>,
+  context: DecisionContext,
+): DurableEventBody[] {
+  const { title, automatic, labels, history = [], untrusted } = command;
+  const imported = historyImported(history, context).map((event) =>
+    untrusted === undefined ? event : { ...event, untrusted },
+  );
+  const events: DurableEventBody[] = [sessionCreated(command, context), ...imported];
+  if (title !== undefined) events.push(decideRename(title, automatic, context));
+  if (labels) events.push(decideLabels({ labels: {} }, labels));
+  return events;
+}
+
+/**
+ * Emits one event per user message with the items that follow it, so that compaction, paging and `replaces`
+ * treat it like a turn.
+ */
+function historyImported(
+  items: readonly HistoryItem[],
+  { dialect, historyInputs }: DecisionContext,
+): DurableEventBody<'history.imported'>[] {
+  const starts = items.flatMap(({ type }, index) => (type === 'user' && index > 0 ? [index] : []));
+  const inputs = historyInputs.values();
+  return [0, ...starts].flatMap((from, at): DurableEventBody<'history.imported'>[] => {
+    const part = items.slice(from, starts[at]);
+    if (part.length === 0) return [];
+    const input = part[0]?.type === 'user' ? inputs.next().value : undefined;
+    return [{ type: 'history.imported', ...(input && { input }), items: part, dialect }];
+  });
+}
+
+export const decideRename = (
+  title: string,
+  automatic: boolean | undefined,
+  { by }: DecisionContext,
+): DurableEventBody => ({
+  type: 'session.renamed',
+  title,
+  by,
+  ...(automatic && { automatic }),
+});
+
+/** A session above the label limit can still change its existing labels. */
+export function decideLabels(
+  state: Pick<SessionState, 'labels'>,
+  labels: Readonly<Record<string, string>>,
+): DurableEventBody {
+  const known = Object.keys(state.labels).length;
+  const merged = Object.keys({ ...state.labels, ...labels }).length;
+  if (merged > MAX_LABELS && merged > known)
+    throw new Fault('invalid', `A session may have at most ${MAX_LABELS} labels.`);
+  return { type: 'session.labelled', labels };
+}
+
+const MAX_LABELS = 50;
+
+/** Tags are sorted and unique regardless of case. No events if the session already has these tags. */
+export function decideTags(
+  { tags: before }: Pick<SessionState, 'tags'>,
+  requested: readonly string[],
+  { by }: DecisionContext,
+): DurableEventBody[] {
+  const byKey = new Map(requested.toReversed().map((tag) => [tag.toLowerCase(), tag]));
+  const tags = [...byKey].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, tag]) => tag);
+  const isSame = tags.length === before.length && tags.every((tag, index) => tag === before[index]);
+  return isSame ? [] : [{ type: 'session.tagged', tags, by }];
+}
+
+/** Throws `not_found` if the session does not exist. */
+export function inExisting(state: SessionState, ...events: DurableEventBody[]): DurableEventBody[] {
+  if (!state.created) throw new Fault('not_found', 'There is no such session.');
+  return events;
+}
+
+/** Retry hint if the queue of a session is full. */
+const QUEUE_RETRY_MS = 2_000;
+
+type SubmitInput = Extract<Command, { type: 'input.submit' }>;
+
+export function decideInput(
+  state: SessionState,
+  command: SubmitInput,
+  context: DecisionContext,
+): DurableEventBody[] {
+  const { key, ids } = context;
+  if (!ids) throw new Error('input.submit needs ids');
+  if (key !== undefined && state.keys.some((known) => known.key === key)) return [];
+  if (
+    !command.call &&
+    !(command.continues && state.created && command.parts.length === 0) &&
+    textOf(command.parts).trim() === '' &&
+    command.parts.every((part) => part.type === 'text')
+  ) {
+    throw new Fault('empty', 'The message is empty.');
+  }
+  const events: DurableEventBody[] = state.created ? [] : [sessionCreated(command, context)];
+  const superseded = supersedes(command) ? state.turn : null;
+  if (state.turn && state.queue.length >= context.maxQueued) {
+    const message = `This session already has ${context.maxQueued} queued messages.`;
+    throw new Fault('limited', message, { retryAfterMs: QUEUE_RETRY_MS });
+  }
+  const { results = [] } = command;
+  events.push(...results.flatMap((result) => decideCallAnswer(state, result)));
+  if (superseded) events.push(...interruption(withoutCalls(superseded, results), 'superseded', context.open));
+  if (command.replaces) events.push(rewinding(state, context));
+  const { via, dialect } = context;
+  const { input, turn } = ids;
+  const starts = startsTurn(state, command);
+  const [waiting] = state.queue;
+  events.push({
+    type: 'input.accepted',
+    input,
+    parts: command.parts,
+    dialect,
+    via,
+    key,
+    call: command.call,
+    data: command.data,
+    agent: context.answeredBy,
+    system: command.system,
+    ...(command.untrusted && { untrusted: true }),
+    turn: starts && !waiting ? undefined : turn,
+    ...turnTermsOf(command),
+  });
+  if (starts) {
+    const next = waiting ?? { input, turn, via, call: command.call, agent: context.answeredBy };
+    events.push(...turnStarted(next, state.created ? state.agent : context.agent));
+  }
+  return events;
+}
+
+/** The turn without the calls that these results answer. */
+const withoutCalls = (turn: Turn, results: readonly { readonly call: CallId }[]): Turn => ({
+  ...turn,
+  calls: turn.calls.filter(({ call }) => !results.some((result) => result.call === call)),
+});
+
+const supersedes = ({ mode, replaces }: SubmitInput): boolean =>
+  mode === 'supersede' || replaces !== undefined;
+
+/** Whether the input starts a turn immediately instead of being queued. */
+const startsTurn = (state: SessionState, command: SubmitInput): boolean => !state.turn || supersedes(command);
+
+function rewinding(state: SessionState, { replaced, by }: DecisionContext): DurableEventBody {
+  if (!replaced) throw new Fault('not_found', 'There is no such message in this session.');
+  if (replaced.seq < state.cutAt)
+    throw new Fault('invalid', 'That message is no longer part of the context: it cannot be replaced.');
+  if (state.queue.some(({ input }) => input === replaced.input))
+    throw new Fault('invalid', 'That message is still queued: it cannot be replaced.');
+  return { type: 'session.rewound', input: replaced.input, from: replaced.seq, by };
+}
+
+export function decideAnswer(
+  state: SessionState,
+  command: Extract<Command, { type: 'approval.answer' }>,
+  context: DecisionContext,
+): DurableEventBody[] {
+  const { turn } = state;
+  const waiting = waitingCall(state, command.approval);
+  if (command.approval && !waiting && !context.approvalKnown) {
+    throw new Fault('not_found', 'There is no such approval.');
+  }
+  if (!turn || !waiting) {
+    throw new Fault('no_approval', 'No pending approval request');
+  }
+  if (command.hash !== undefined && command.hash !== waiting.hash) {
+    throw new Fault('invalid', 'The answer does not match the pending approval.');
+  }
+  const { call, approval, ask } = waiting;
+  const grant = command.answer === 'always' ? ask.grant : undefined;
+  const { by, dialect } = context;
+  const { reason, said, terms, attributes } = command;
+  const answered: DurableEventBody = {
+    type: 'approval.answered',
+    turn: turn.id,
+    call,
+    approval,
+    answer: command.answer,
+    by,
+    dialect,
+    reason,
+    said,
+    grant,
+    terms,
+    attributes,
+  };
+  if (command.answer !== 'deny') return [answered];
+  const denial = textPart(reason ? `The user denied this call: ${reason}` : 'The user denied this call.');
+  const denied: DurableEventBody = {
+    type: 'tool.ended',
+    turn: turn.id,
+    call,
+    outcome: 'denied',
+    parts: [denial],
+    durationMs: 0,
+  };
+  if (!command.exit) return [answered, denied];
+  const others = { ...turn, calls: turn.calls.filter((open) => open.call !== call) };
+  return [answered, denied, ...interruption(others, 'denied', null)];
+}
+
+type CallAnswer = Extract<Command, { type: 'call.answer' }>;
+
+/** The result of a deferred call; it may arrive with an input. */
+export type CallResult = Pick<CallAnswer, 'call' | 'parts' | 'failed'> & Partial<CallAnswer>;
+
+export function decideCallAnswer(state: SessionState, command: CallResult): DurableEventBody[] {
+  const { turn } = state;
+  const call = turn?.calls.find((open) => open.call === command.call && open.phase === 'deferred');
+  if (!turn || !call) throw new Fault('not_found', 'There is no such deferred call.');
+  const { parts, data, failed, untrusted, said, terms, attributes, system } = command;
+  const outcome = failed ? 'failed' : 'ok';
+  const ended: DurableEventBody = {
+    type: 'tool.ended',
+    turn: turn.id,
+    call: call.call,
+    outcome,
+    parts,
+    data,
+    durationMs: 0,
+    said,
+    terms,
+    attributes,
+    ...(system && { system }),
+  };
+  // The server does not know where the result of a client's own tool comes from.
+  const isUntrusted = untrusted ?? turn.terms.tools?.some(({ name }) => name === call.tool);
+  return [isUntrusted ? { ...ended, untrusted: true } : ended];
+}
+
+type CancelTurn = Extract<Command, { type: 'turn.cancel' }>;
+
+export function decideCancel(
+  state: SessionState,
+  command: CancelTurn,
+  context: DecisionContext,
+): DurableEventBody[] {
+  if (state.turn && endsRunningTurn(command, state))
+    return interruption(state.turn, 'cancelled', context.open);
+  const queued = state.queue.find(({ turn }) => turn !== undefined && turn === command.turn);
+  if (!queued?.turn)
+    throw new Fault('no_turn', command.turn ? 'The turn is not running.' : 'No turn is running.');
+  return [{ type: 'input.cancelled', input: queued.input, turn: queued.turn, by: context.by }];
+}
+
+/** False if the command names a different turn. */
+export const endsRunningTurn = ({ turn }: CancelTurn, state: SessionState): boolean =>
+  turn === undefined || turn === state.turn?.id;
+
+// The events that start, interrupt and close a turn.
+
+/** The id of a call that a user requested directly. */
+export const directCallId = (turn: TurnId): CallId => `call_${turn}` as CallId;
+
+/** Starts a turn for the input, with its direct call if any. */
+export function turnStarted(next: QueuedInput, agent: AgentRef): DurableEventBody[] {
+  const turn = next.turn ?? (next.input as string as TurnId);
+  const started: DurableEventBody = {
+    type: 'turn.started',
+    turn,
+    input: next.input,
+    agent: next.agent ?? agent,
+  };
+  if (!next.call) return [started];
+  return [started, { type: 'call.requested', turn, call: directCallId(turn), ...next.call }];
+}
+
+/** Ends the turn now: keeps the streamed part of the open block and stops open calls. */
+export function interruption(
+  turn: Turn,
+  reason: 'cancelled' | 'superseded' | 'denied',
+  open: DecisionContext['open'],
+): DurableEventBody[] {
+  return [
+    ...closedBlock(turn, open),
+    ...turn.calls.flatMap((call) => stoppedCall(call, turn.id)),
+    { type: 'turn.cancelled', turn: turn.id, reason },
+  ];
+}
+
+export function closedBlock(turn: Turn, open: DecisionContext['open']): DurableEventBody[] {
+  if (!open || open.text === '') return [];
+  const { block, text, durationMs } = open;
+  return open.kind === 'text'
+    ? [{ type: 'text.ended', turn: turn.id, block, text, interrupted: true }]
+    : [{ type: 'reasoning.ended', turn: turn.id, block, text, durationMs, interrupted: true }];
+}
+
+/** A running call may have been executed, entirely or in part, before it was stopped. */
+const stoppedCall = (call: OpenCall, turn: TurnId): DurableEventBody[] =>
+  call.phase === 'running'
+    ? [{ ...unknownOutcome(call, turn, 'Aborted while it ran.'), interrupted: true }]
+    : abortedCalls([call], turn);
+
+export const abortedCalls = (calls: readonly OpenCall[], turn: TurnId): DurableEventBody[] =>
+  calls.map((call) => ({
+    type: 'tool.ended',
+    turn,
+    call: call.call,
+    outcome: 'aborted',
+    parts: [textPart('aborted')],
+    durationMs: 0,
+  }));
+
+/** The call has started, but its outcome is unknown. */
+export const unknownOutcome = (
+  call: OpenCall,
+  turn: TurnId,
+  why: string,
+): DurableEventBody<'tool.ended'> => ({
+  type: 'tool.ended',
+  turn,
+  call: call.call,
+  outcome: 'unknown',
+  parts: [
+    textPart(
+      `${why} The outcome is unknown: it may have happened wholly, in part or not at all. It was not repeated.`,
+    ),
+  ],
+  durationMs: 0,
+});

@@ -1,0 +1,202 @@
+/** Applies events to the state of a session. */
+import {
+  type CallId,
+  type DurableEvent,
+  isActivity,
+  type Part,
+  summaryChange,
+  type TurnId,
+  textOf,
+  turnTermsOf,
+  type Usage,
+} from '@parlance/protocol';
+import { addUsage, type OpenCall, type SessionState, type Turn, waitingCall } from './session-state.ts';
+
+/** Number of idempotency keys and finished turns to remember. */
+const REMEMBERED = 256;
+const FIRST_INPUT_LENGTH = 2_000;
+const NO_USAGE: Usage = { inputTokens: 0, outputTokens: 0 };
+
+/** The state after the event. */
+export function evolve(before: SessionState, event: DurableEvent): SessionState {
+  const state: SessionState = {
+    ...before,
+    ...summaryChange(before, event),
+    seq: event.seq,
+    updatedAt: isActivity(event) ? event.at : before.updatedAt,
+  };
+  switch (event.type) {
+    case 'session.created': {
+      const { dialect, named, domain, at, ephemeral, cwd } = event;
+      const optional = { ...(ephemeral && { ephemeral }), ...(cwd !== undefined && { cwd }) };
+      return { ...state, created: { dialect, named, domain, at, ...optional } };
+    }
+    case 'history.imported':
+      return taken(state, event);
+    case 'session.cleared':
+      // Queued inputs were accepted before this event, and readers of the context need them.
+      return {
+        ...state,
+        readFrom: state.queue.length === 0 ? event.seq : state.readFrom,
+        cutAt: event.seq,
+      };
+    case 'input.accepted': {
+      const { input, via, call, key, agent, turn } = event;
+      const queued = { input, via, call, agent, ...(turn && { turn }) };
+      return {
+        ...state,
+        firstInput: state.firstInput || beginning(event.parts),
+        queue: state.queue.concat({ ...queued, terms: turnTermsOf(event) }),
+        keys: withKey(state.keys, key, event.seq),
+      };
+    }
+    case 'input.cancelled':
+      return { ...state, queue: state.queue.filter(({ input }) => input !== event.input) };
+    case 'turn.started': {
+      const input = state.queue.find((queued) => queued.input === event.input);
+      const turn: Turn = {
+        id: event.turn,
+        agent: event.agent,
+        via: input?.via,
+        startedAt: event.at,
+        began: event.seq,
+        usage: NO_USAGE,
+        steps: 0,
+        gaveUp: false,
+        terms: input?.terms ?? {},
+        calls: [],
+        answered: input?.call !== undefined,
+      };
+      return { ...state, turn, failed: false, queue: state.queue.filter((queued) => queued !== input) };
+    }
+    case 'turn.ended':
+      return finish(state, event.turn, !state.turn?.gaveUp);
+    case 'turn.cancelled':
+      return finish(state, event.turn, false);
+    case 'turn.failed':
+      return { ...finish(state, event.turn, false), failed: true };
+    case 'agent.changed':
+      return inTurn(state, (turn) => ({ ...turn, agent: event.to }));
+    case 'step.ended':
+      return inTurn(state, (turn) => ({
+        ...turn,
+        steps: turn.steps + 1,
+        usage: addUsage(turn.usage, event.usage),
+        answered: turn.calls.length === 0,
+      }));
+    case 'call.requested': {
+      const { call, tool, input, malformed } = event;
+      return inTurn(state, (turn) => ({
+        ...turn,
+        calls: [...turn.calls, { call, tool, input, malformed, phase: 'requested' }],
+      }));
+    }
+    case 'approval.requested': {
+      const { approval, ask, hash } = event;
+      return withCall(state, event.call, (call) => ({
+        ...base(call),
+        phase: 'waiting',
+        approval,
+        ask,
+        hash,
+        requestedAt: event.at,
+        seq: event.seq,
+      }));
+    }
+    case 'approval.answered': {
+      const granted = event.grant
+        ? { ...state, grants: [...new Set([...state.grants, event.grant])] }
+        : state;
+      const allowed = withCall(inTurn(granted, withTerms(event)), event.call, (call) => ({
+        ...base(call),
+        phase: 'allowed',
+      }));
+      const next = waitingCall(allowed);
+      if (!next || next.approval === waitingCall(state)?.approval) return allowed;
+      return withCall(allowed, next.call, () => ({ ...next, requestedAt: event.at }));
+    }
+    case 'grant.revoked':
+      return { ...state, grants: state.grants.filter((grant) => grant !== event.grant) };
+    case 'tool.started':
+      return withCall(state, event.call, (call) => ({
+        ...base(call),
+        phase: 'running',
+        definition: event.definition,
+      }));
+    case 'call.deferred':
+      return withCall(state, event.call, (call) => ({ ...base(call), phase: 'deferred' }));
+    case 'tool.ended':
+      return inTurn(inTurn(state, withTerms(event)), (turn) => ({
+        ...turn,
+        answered: turn.answered || event.final === true,
+        gaveUp: event.final ? event.outcome !== 'ok' : turn.gaveUp,
+        calls: turn.calls.filter((call) => call.call !== event.call),
+      }));
+    case 'context.compacted':
+      return { ...state, readFrom: event.readFrom, cutAt: event.seq };
+    case 'session.configured':
+      return {
+        ...state,
+        model: event.model === undefined ? state.model : event.model,
+        approvalMode: event.approval === undefined ? state.approvalMode : event.approval,
+      };
+    case 'session.renamed':
+      return { ...state, renamed: event.automatic !== true };
+    case 'session.labelled':
+      return { ...state, labels: { ...state.labels, ...event.labels } };
+    case 'session.rewound':
+    case 'turn.resumed':
+    case 'step.restarted':
+    case 'reasoning.ended':
+    case 'approval.explained':
+    case 'text.ended':
+    // The rest of these is in the summary.
+    case 'session.archived':
+    case 'session.unarchived':
+    case 'session.pinned':
+    case 'session.tagged':
+      return state;
+  }
+}
+
+function taken(state: SessionState, { items, seq }: DurableEvent<'history.imported'>): SessionState {
+  const [first] = items;
+  if (first?.type !== 'user') return state;
+  const { parts, key } = first;
+  return {
+    ...state,
+    firstInput: state.firstInput || beginning(parts),
+    keys: withKey(state.keys, key, seq),
+  };
+}
+
+const withKey = (keys: SessionState['keys'], key: string | undefined, seq: number): SessionState['keys'] =>
+  key === undefined ? keys : [...keys, { key, seq }].slice(-REMEMBERED);
+
+const beginning = (parts: readonly Part[]): string =>
+  firstLine(parts).slice(0, FIRST_INPUT_LENGTH).toWellFormed();
+
+const finish = (state: SessionState, turn: TurnId, ok: boolean): SessionState => ({
+  ...state,
+  turn: null,
+  finished: [...state.finished, { turn, ok }].slice(-REMEMBERED),
+});
+
+const base = ({ call, tool, input }: OpenCall) => ({ call, tool, input });
+
+const inTurn = (state: SessionState, change: (turn: Turn) => Turn): SessionState =>
+  state.turn ? { ...state, turn: change(state.turn) } : state;
+
+const withTerms =
+  ({ terms }: { readonly terms?: Turn['terms'] | undefined }) =>
+  (turn: Turn): Turn =>
+    terms ? { ...turn, terms } : turn;
+
+const withCall = (state: SessionState, id: CallId, change: (call: OpenCall) => OpenCall): SessionState =>
+  inTurn(state, (turn) => ({
+    ...turn,
+    calls: turn.calls.map((call) => (call.call === id ? change(call) : call)),
+  }));
+
+/** Parts after the first are attachments. */
+const firstLine = (parts: readonly Part[]): string => textOf(parts.slice(0, 1));

@@ -1,0 +1,178 @@
+/**
+ * The state of a session: `evolve.ts` applies events to it, `decide.ts` decides commands on it, and
+ * `next-action.ts` derives the next action from it. It is small: history belongs to the log and to
+ * `context.ts`.
+ */
+import type {
+  AgentRef,
+  ApprovalId,
+  ApprovalMode,
+  Ask,
+  CallId,
+  ConnectionId,
+  DirectCall,
+  InputId,
+  JsonObject,
+  SessionSummary,
+  TurnId,
+  TurnTerms,
+  Usage,
+} from '@parlance/protocol';
+import type { SessionStatus } from '../ports/event-store.ts';
+
+export type OpenCall = {
+  /** the arguments as the model wrote them, if they are not JSON */
+  readonly malformed?: string;
+  readonly call: CallId;
+  readonly tool: string;
+  readonly input: JsonObject;
+} & (
+  | { readonly phase: 'requested' }
+  | {
+      readonly phase: 'waiting';
+      readonly approval: ApprovalId;
+      readonly ask: Ask;
+      readonly hash: string;
+      /** when it was requested, or became the oldest pending one after another was answered */
+      readonly requestedAt: number;
+      /** number of the event that requested the approval */
+      readonly seq: number;
+    }
+  | { readonly phase: 'allowed' }
+  | { readonly phase: 'running'; readonly definition?: string | undefined }
+  /** a client executes it, however late */
+  | { readonly phase: 'deferred' }
+);
+
+export type Turn = {
+  readonly id: TurnId;
+  readonly agent: AgentRef;
+  readonly via: ConnectionId | undefined;
+  readonly startedAt: number;
+  /** number of its first event */
+  readonly began: number;
+  readonly usage: Usage;
+  readonly steps: number;
+  /** calls without an outcome yet, in order of request */
+  readonly calls: readonly OpenCall[];
+  /** whether the agent has given up */
+  readonly gaveUp: boolean;
+  /** whether the turn is complete, so that the model is not called again */
+  readonly answered: boolean;
+  /** options that its caller set for this turn only */
+  readonly terms: TurnTerms;
+};
+
+export type QueuedInput = {
+  readonly input: InputId;
+  readonly via: ConnectionId | undefined;
+  readonly call: DirectCall | undefined;
+  readonly agent: AgentRef | undefined;
+  /** options that its caller set for the turn, if any */
+  readonly terms?: TurnTerms;
+  /** id of its turn; absent if an older version queued it: the turn then uses the id of the input */
+  readonly turn?: TurnId;
+};
+
+export type SessionState = SessionSummary & {
+  readonly seq: number;
+  readonly created: {
+    readonly dialect: string;
+    readonly named: boolean;
+    readonly domain: string;
+    readonly at: number;
+    readonly ephemeral?: true;
+    /** working folder of its tools; the server's if absent */
+    readonly cwd?: string;
+  } | null;
+  /** whether a user chose the title */
+  readonly renamed: boolean;
+  /** beginning of the first input; empty if there is none */
+  readonly firstInput: string;
+  readonly updatedAt: number;
+  readonly queue: readonly QueuedInput[];
+  readonly turn: Turn | null;
+  readonly failed: boolean;
+  readonly labels: Readonly<Record<string, string>>;
+  /** finished turns and whether they succeeded, latest last */
+  readonly finished: readonly { readonly turn: TurnId; readonly ok: boolean }[];
+  /** standing grants of this session */
+  readonly grants: readonly string[];
+  /** idempotency keys of inputs, latest last */
+  readonly keys: readonly { readonly key: string; readonly seq: number }[];
+  /** null for the server's default */
+  readonly model: string | null;
+  readonly approvalMode: ApprovalMode | null;
+  /** first event that the context is built from */
+  readonly readFrom: number;
+  /** last event that cleared or compacted the context */
+  readonly cutAt: number;
+};
+
+/** Increment when the state changes its shape or meaning; `checkpoint.ts` reads older checkpoints. */
+export const STATE_VERSION = 11;
+
+export const initialState = (agent: AgentRef): SessionState => ({
+  seq: 0,
+  created: null,
+  agent,
+  title: '',
+  renamed: false,
+  firstInput: '',
+  updatedAt: 0,
+  queue: [],
+  turn: null,
+  failed: false,
+  archived: false,
+  pinned: false,
+  tags: [],
+  labels: {},
+  messageCount: 0,
+  finished: [],
+  grants: [],
+  keys: [],
+  model: null,
+  approvalMode: null,
+  readFrom: 0,
+  cutAt: 0,
+});
+
+export const isIdle = (state: SessionState): boolean => state.turn === null && state.queue.length === 0;
+
+export type WaitingCall = Extract<OpenCall, { phase: 'waiting' }>;
+
+/** Calls that wait for approval, oldest request first. */
+export const waitingCalls = (state: SessionState): WaitingCall[] =>
+  (state.turn?.calls ?? [])
+    .filter((call): call is WaitingCall => call.phase === 'waiting')
+    .sort((a, b) => a.seq - b.seq);
+
+/** The call with that approval; without an id, the oldest one. */
+export const waitingCall = (state: SessionState, approval?: ApprovalId): WaitingCall | undefined =>
+  waitingCalls(state).find((call) => approval === undefined || call.approval === approval);
+
+/** Calls that clients execute, in order of request. */
+export const deferredCalls = (state: SessionState): OpenCall[] =>
+  (state.turn?.calls ?? []).filter((call) => call.phase === 'deferred');
+
+/**
+ * Whether the open calls continue only after a person or a client answers. Calls that have not been planned
+ * yet come after a waiting one: otherwise they would have been started or requested with it. True only after
+ * a complete append: one of its later events can start another call.
+ */
+export const awaitsAnswer = (calls: readonly { readonly phase: OpenCall['phase'] | 'writing' }[]): boolean =>
+  calls.some(({ phase }) => phase === 'waiting' || phase === 'deferred') &&
+  !calls.some(({ phase }) => phase === 'running' || phase === 'allowed');
+
+export function statusOf(state: SessionState): SessionStatus {
+  if (state.turn && awaitsAnswer(state.turn.calls)) return 'waiting';
+  if (!isIdle(state)) return 'running';
+  return state.failed ? 'failed' : 'idle';
+}
+
+export const addUsage = (a: Usage, b: Usage): Usage => ({
+  inputTokens: a.inputTokens + b.inputTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  cachedTokens: (a.cachedTokens ?? 0) + (b.cachedTokens ?? 0) || undefined,
+  reasoningTokens: (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0) || undefined,
+});

@@ -1,0 +1,58 @@
+/**
+ * For dialects without approval frames: a chat message answers the pending approval or is an ordinary input.
+ */
+import { Fault, textPart } from '@parlance/protocol';
+import {
+  answerInText,
+  type Caller,
+  type Engine,
+  type PendingApproval,
+  type SessionRef,
+} from '../../core/index.ts';
+
+export type Chat = {
+  readonly ref: SessionRef;
+  readonly text: string;
+  /**
+   * When the message arrived. It may have been queued, and does not answer an approval that was requested
+   * later.
+   */
+  readonly arrivedAt: number;
+  /** whether the client named the session that the message may create; true if absent */
+  readonly named?: boolean;
+};
+
+/**
+ * Sends the message. The first reply to an approval answers it; later replies are ordinary inputs, even if
+ * another approval is pending by then. Returns the pending approval if the message is no reply: it is queued
+ * behind the approval.
+ */
+export async function sendChat(engine: Engine, chat: Chat, caller: Caller): Promise<PendingApproval | null> {
+  const { ref, text, named, arrivedAt } = chat;
+  const { approval, approvalRequestedAt } = await engine.snapshot(ref);
+  const wasAsked = approvalRequestedAt !== null && approvalRequestedAt <= arrivedAt;
+  const answer = wasAsked ? answerInText(text) : null;
+  if (approval && answer && (await answered(engine, chat, { approval, answer, caller }))) return null;
+  await engine.send(ref, { type: 'input.submit', parts: [textPart(text)], named }, caller);
+  return answer === null ? approval : null;
+}
+
+type Reply = {
+  readonly approval: PendingApproval;
+  readonly answer: 'once' | 'deny';
+  readonly caller: Caller;
+};
+
+/** False if another client answered first. */
+async function answered(engine: Engine, { ref, text }: Chat, reply: Reply): Promise<boolean> {
+  const { answer, caller } = reply;
+  const { approval } = reply.approval;
+  try {
+    await engine.send(ref, { type: 'approval.answer', approval, answer, said: text.trim() }, caller);
+    return true;
+  } catch (thrown) {
+    if (thrown instanceof Fault && (thrown.code === 'no_approval' || thrown.code === 'not_found'))
+      return false;
+    throw thrown;
+  }
+}

@@ -1,0 +1,163 @@
+/**
+ * A client protocol. Each has a folder with the same file names and one line in the
+ * index. Routing, protocol detection, extra listeners, descriptions and the shared test suites are derived from
+ * its descriptor.
+ */
+import { asFault, type Fault } from '@parlance/protocol';
+import type { Hono } from 'hono';
+import type { z } from 'zod';
+import type { PreferenceStore } from '../../accounts/store.ts';
+import type { Agent, Domain, Engine, Figures, Log } from '../../core/index.ts';
+import type { Authenticator } from '../../http/authenticator.ts';
+import type { Connection, OpenStream, Socket } from '../../http/connection.ts';
+import type { ReadBody } from '../../http/read-body.ts';
+import { requestIdOf } from '../../http/request-id.ts';
+import type { About, Administration } from './about.ts';
+import type { ChannelBus } from './channel-bus.ts';
+import type { ConnectionRegistry } from './connection-registry.ts';
+import type { Description } from './description.ts';
+import type { Route } from './listen.ts';
+import type { Projection } from './projection.ts';
+import type { SubscriptionHub } from './subscription-hub.ts';
+
+/** In: a dialect in a running server. */
+export type Inbound = {
+  /**
+   * Turns the frames of one socket into commands. Absent if the dialect has no sockets or they are disabled.
+   */
+  open?(socket: Socket): Connection;
+  /** Adds the HTTP endpoints of the contract. */
+  routes?(app: Hono): void;
+  /** Called once at the start, before unfinished turns resume and before clients can connect. */
+  resume?(): Promise<void>;
+  /** the dialect's part of the public information about the server */
+  readonly about?: Readonly<Record<string, unknown>>;
+  /** how clients reach the sockets, if it differs from the description */
+  readonly sockets?: {
+    readonly params?: Readonly<Record<string, string>>;
+    /** the origin of another server that serves them */
+    readonly elsewhere?: string;
+  };
+  /** Called when the server has drained. */
+  close?(): void | Promise<void>;
+};
+
+/** Refusal of a request to one of the dialect's HTTP paths before the dialect receives it. */
+export type Faults = {
+  /**
+   * The body: the origin is not allowed, the endpoint does not exist, or an error occurred. Objects are sent as
+   * JSON, strings as plain text.
+   */
+  refusal(status: number, reason: string, request: Request): object | string;
+  /** headers that the contract requires */
+  headers?(request: Request): Readonly<Record<string, string>>;
+};
+
+export interface Dialect<Name extends string = string, State = unknown, Settings = unknown> {
+  readonly name: Name;
+  /** the WebSocket and HTTP addresses */
+  readonly listen: readonly Route[];
+  /**
+   * On an extra listener of its own, the endpoints below `serves` are also served at the same paths below `at`.
+   */
+  readonly alone?: { readonly at: string; readonly serves: string };
+  /** picks the part of the configuration that the dialect uses */
+  readonly settings?: z.ZodType<Settings>;
+  /** the agents and domains for its clients */
+  readonly catalog?: { readonly domains: readonly Domain[]; readonly agents: readonly Agent[] };
+  /** Called once for each server, before it listens. */
+  inbound(ctx: DialectContext<Settings>, hub: SubscriptionHub<State>): Inbound;
+  /** Absent if the dialect does not show sessions. */
+  readonly projection?: Projection<State>;
+  /** Absent if the contract defines no format for refusals. */
+  readonly faults?: Faults;
+  /** Loaded on demand, so that a server without requests for descriptions does not load them. */
+  readonly describe?: () => Promise<Description>;
+}
+
+/** A dialect that shows sessions. */
+export type ProjectedDialect<Name extends string = string, State = unknown, Settings = unknown> = Dialect<
+  Name,
+  State,
+  Settings
+> & { readonly projection: Projection<State> };
+
+/**
+ * Keeps the literal name, and allows dialects with different state and settings in one list.
+ *
+ * @example
+ * export const echo = defineDialect({
+ *   name: 'echo',
+ *   listen: [{ ws: '/echo' }, { http: '/api/echo' }],
+ *   inbound: (ctx, hub) => ({ open: (socket) => open(socket, ctx, hub), routes: (app) => routes(app, ctx) }),
+ *   projection: { start, step, attach },
+ * });
+ */
+export function defineDialect<const Name extends string, State, Settings>(
+  dialect: ProjectedDialect<Name, State, Settings>,
+): ProjectedDialect<Name>;
+export function defineDialect<const Name extends string, State, Settings>(
+  dialect: Dialect<Name, State, Settings>,
+): Dialect<Name>;
+export function defineDialect(dialect: object): unknown {
+  return dialect;
+}
+
+/** Ids by which log lines can be found. */
+export type LogIds = { readonly request?: string; readonly connection?: string; readonly session?: string };
+
+export const requestIds = (request: Request): LogIds => ({ request: requestIdOf(request) });
+
+export const socketIds = ({ id, session }: Socket): LogIds => ({
+  connection: id,
+  session: session ?? undefined,
+});
+
+/**
+ * Converts anything thrown to a fault that may be shown. Bugs are logged with their cause and hidden from the
+ * client.
+ */
+export function reported(thrown: unknown, { log }: Pick<DialectContext, 'log'>, ids: LogIds): Fault {
+  const fault = asFault(thrown);
+  if (fault.code === 'internal' || fault.code === 'storage_unavailable')
+    log.error({ ...ids, err: fault.cause }, 'failed to handle message');
+  else log.debug({ ...ids, code: fault.code, reason: fault.message }, 'message refused');
+  return fault;
+}
+
+// What the server provides to a dialect. A dialect declares the part it uses: `Pick<DialectContext, 'engine' |
+// 'log'>`.
+
+export type DialectContext<Settings = unknown> = {
+  readonly engine: Engine;
+  readonly authenticator: Authenticator;
+  readonly log: Log;
+  /** the part of the configuration that the dialect's `settings` schema picks */
+  readonly settings: Settings;
+  /** public information about the server */
+  readonly about: About;
+  /** current counters and gauges */
+  readonly figures: () => Promise<Readonly<Record<string, Figures>>>;
+  /** why the server cannot serve requests at the moment; null if it can */
+  readonly problem: () => Promise<{ readonly reason: string; readonly detail: string } | null>;
+  /** for admins */
+  readonly administration: Administration;
+  readonly readBody: ReadBody;
+  /** the address of the client */
+  readonly addressOf: (request: Request) => string;
+  /** scheme, host and port by which the client reaches the server */
+  readonly originOf: (request: Request) => string;
+  readonly now: () => number;
+  readonly newId: () => string;
+  readonly connections: ConnectionRegistry;
+  /** answers with server-sent events */
+  readonly stream: OpenStream;
+  /** publishes to the subscribers of named channels */
+  readonly channels: ChannelBus;
+  /** preferences of users */
+  readonly preferences: PreferenceStore;
+  /** Counts a request. Throws `limited` if its caller sends too many. */
+  readonly countRequest: (request: Request) => void;
+  /** counts a request that was refused because of that limit */
+  readonly refused: (limit: string) => void;
+};

@@ -1,0 +1,106 @@
+/** A request in terms of the core. */
+import type {
+  ApprovalId,
+  CallId,
+  DurableEvent,
+  HistoryItem,
+  JsonObject,
+  Part,
+  Principal,
+  TurnTerms,
+} from '@parlance/protocol';
+import type { Caller, SessionRef } from '../../../core/index.ts';
+import type { FollowTarget, Reading } from './reading.ts';
+import { invalid } from './request-fault.ts';
+
+export type ApprovalReply = {
+  readonly approval: ApprovalId;
+  readonly approve: boolean;
+  readonly reason?: string;
+};
+
+export type Question = {
+  readonly dialect: string;
+  readonly principal: Principal;
+  readonly items: readonly HistoryItem[];
+  /** how many of the items are not in the request, but of an earlier response that it names */
+  readonly lookedUp?: number;
+  /** index of the first item after the last message of the assistant */
+  readonly newFrom: number;
+  readonly terms: TurnTerms;
+  /** absent: the agent of the session, or the default one */
+  readonly agent?: string;
+  /** the session named by the request */
+  readonly session: string | null;
+  /** digest of the idempotency key */
+  readonly key: string | null;
+  /** true: start a new session with these items, even if an existing session has them */
+  readonly branches?: boolean;
+  /** whether the history contains untrusted content, if known */
+  readonly untrusted?: boolean;
+  /**
+   * Answers to approvals. Absent if the protocol has none: a message then waits until other clients have
+   * answered.
+   */
+  readonly approvals?: readonly ApprovalReply[];
+  /** data for programs, stored with every event that the request causes */
+  readonly data?: JsonObject;
+  /** labels to add to the session */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** the field with the conversation, for error messages; default: messages */
+  readonly field?: string;
+};
+
+/** The progress of a request. */
+export type Progress = {
+  session: string | null;
+  /** an input or a result was stored: retrying the request would send it twice */
+  accepted: boolean;
+};
+
+/** The effect of a request on its session. */
+export type Accepted = {
+  readonly ref: SessionRef;
+  readonly target: FollowTarget;
+  /** the first event that the request caused; the answer follows it */
+  readonly start: DurableEvent;
+  /** the events were caused by an earlier request with the same key */
+  readonly again: boolean;
+  /** digest of the conversation before the new items; null if unknown */
+  readonly history: string | null;
+};
+
+export type StartedExchange = Accepted & { readonly reading: Reading };
+
+export const callerOf = ({ principal, dialect, key }: Question): Caller => ({
+  principal,
+  dialect,
+  ...(key !== null && { key }),
+});
+
+/** Joins the new messages of the user to one input. */
+export const partsOf = ({ items, newFrom }: Question): Part[] =>
+  items.slice(newFrom).flatMap((item) => (item.type === 'user' ? item.parts : []));
+
+/** Instructions before and after the user's message, kept apart from it. */
+export function systemOf({ items, newFrom }: Question): { before?: string; after?: string } | undefined {
+  const fresh = items.slice(newFrom);
+  const first = fresh.findIndex(({ type }) => type === 'user');
+  const textOf = (some: readonly HistoryItem[]): string =>
+    some.flatMap((item) => (item.type === 'system' ? [item.text] : [])).join('\n\n');
+  const before = textOf(fresh.slice(0, Math.max(0, first)));
+  const after = textOf(fresh.slice(Math.max(0, first)));
+  return before || after ? { ...(before && { before }), ...(after && { after }) } : undefined;
+}
+
+export type Result = Extract<HistoryItem, { type: 'result' }>;
+
+export const resultsOf = ({ items, newFrom }: Question): Result[] => {
+  const results = new Map<CallId, Result>();
+  for (const item of items.slice(newFrom)) if (item.type === 'result') results.set(item.call, item);
+  return [...results.values()];
+};
+
+/** A request with an invalid conversation. */
+export const invalidConversation = ({ field = 'messages' }: Question, message: string) =>
+  invalid(field, message);

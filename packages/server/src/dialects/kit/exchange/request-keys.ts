@@ -1,0 +1,98 @@
+/**
+ * Idempotency keys of requests, stored in the labels of the session: a repeated request returns the same turn.
+ * A key belongs to a user, whichever API keys the requests have.
+ */
+import type { DurableEvent } from '@parlance/protocol';
+import type { Engine, SessionRecord } from '../../../core/index.ts';
+import { conversationDigest, digestOf } from './digest.ts';
+import { type Question, resultsOf } from './question.ts';
+import type { FollowTarget } from './reading.ts';
+import { RequestFault } from './request-fault.ts';
+
+/** The key of the latest request with one. A session is found by any of its keys. */
+export const KEY = '@exchange.key';
+/** The latest keys, shortened, each with the number of the last event before its request, and its contents. */
+const REQUESTS = 'exchange.requests';
+/** As before, without the contents; written by earlier versions. */
+const KEYS = 'exchange.keys';
+
+const SHORT = 16;
+const SHORT_CONTENTS = 8;
+const MAX_CHARACTERS = 2_000;
+
+type Labels = SessionRecord['labels'];
+
+/** The labels that store the key of a request made after event number `seq`. */
+export function keyLabels(labels: Labels, question: Question, seq: number): Record<string, string> {
+  const { key } = question;
+  if (key === null) return {};
+  const known = (labels[REQUESTS] ?? '').split(' ').filter((entry) => entry !== '' && !isOf(entry, key));
+  const entries = [...known, `${key.slice(0, SHORT)}:${seq}:${contentsOf(question)}`];
+  while (entries.join(' ').length > MAX_CHARACTERS) entries.shift();
+  return { [KEY]: key, [REQUESTS]: entries.join(' ') };
+}
+
+/** Not the model and other terms: a client may repeat a request with another one. */
+const contentsOf = ({ dialect, items, lookedUp = 0, approvals = [] }: Question): string =>
+  digestOf(JSON.stringify([dialect, conversationDigest(items.slice(lookedUp)), approvals])).slice(
+    0,
+    SHORT_CONTENTS,
+  );
+
+const isOf = (entry: string, key: string): boolean => entry.startsWith(`${key.slice(0, SHORT)}:`);
+
+function storedRequest(labels: Labels, key: string): { seq: number; contents?: string } | null {
+  const entries = [labels[REQUESTS], labels[KEYS]].flatMap((label) => label?.split(' ') ?? []);
+  const [, seq, contents] = entries.find((known) => isOf(known, key))?.split(':') ?? [];
+  return seq === undefined ? null : { seq: Number(seq), contents };
+}
+
+export type EarlierRequest = {
+  readonly start: DurableEvent;
+  readonly after: number;
+  readonly target: FollowTarget;
+};
+
+/**
+ * The effect of an earlier request with the same key; null if there was none. Throws `invalid` if it had other
+ * messages: its answer would be taken for the answer to these.
+ */
+export async function earlierRequest(
+  engine: Pick<Engine, 'events'>,
+  { ref, labels }: SessionRecord,
+  question: Question,
+): Promise<EarlierRequest | null> {
+  const { key } = question;
+  const stored = key === null ? null : storedRequest(labels, key);
+  if (stored === null) return null;
+  const { seq: after, contents } = stored;
+  if (contents !== undefined && contents !== contentsOf(question))
+    throw new RequestFault(
+      'invalid',
+      'The idempotency key was used before, for a request with other messages.',
+    );
+  const calls = new Set(resultsOf(question).map(({ call }) => String(call)));
+  const approvals = new Set(question.approvals?.map(({ approval }) => String(approval)));
+  const requestEvents = (await engine.events(ref, after, 100)).filter(
+    (event) =>
+      (event.type === 'input.accepted' && event.key === key) ||
+      (event.type === 'tool.ended' && calls.has(event.call)) ||
+      (event.type === 'approval.answered' && approvals.has(event.approval)),
+  );
+  const [start] = requestEvents;
+  return start ? { start, after, target: followTarget(requestEvents) } : null;
+}
+
+/** What to follow, given the events that a request caused. */
+export function followTarget(requestEvents: readonly DurableEvent[]): FollowTarget {
+  const answered = new Set<string>();
+  let input: FollowTarget['input'] = null;
+  let turn: FollowTarget['turn'] = null;
+  for (const event of requestEvents) {
+    if (event.type === 'input.accepted') ({ input } = event);
+    if (event.type !== 'tool.ended' && event.type !== 'approval.answered') continue;
+    ({ turn } = event);
+    answered.add(event.call);
+  }
+  return { input, turn, answered };
+}
