@@ -7,10 +7,9 @@
 import { readdir } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { quote } from './grant.ts';
-import { isOpen, type Scope, targetOf } from './links.ts';
 import { KNOWN_SAFE } from './programs.ts';
-import { scriptOf } from './safe.ts';
-import { parseSteps, plainWord, type Step, type Word } from './script.ts';
+import { isOpen, type Scope, targetOf } from './scope.ts';
+import { plainWord, readScript, type Step, scriptOf, type Word } from './script.ts';
 
 export type AutoApproved = {
   readonly argv: readonly string[];
@@ -29,7 +28,6 @@ export type CommandRequest = {
 };
 
 /** Limits, since each of these makes the check slower, and a read-only command has few. */
-const MAX_CHARACTERS = 100_000;
 const MAX_STEPS = 30;
 const MAX_WORDS = 500;
 const MAX_GLOBS = 20;
@@ -45,7 +43,6 @@ export async function planAutoApproved({
   if (folder.kind !== 'folder' || !isOpen(folder.path, scope)) return null;
   const check = new ScriptCheck(scope, home);
   const script = scriptOf(command);
-  if (script !== null && script.length > MAX_CHARACTERS) return null;
   if (script === null) {
     if (command.length > MAX_WORDS) return null;
     const words = command.map(plainWord);
@@ -60,7 +57,7 @@ export async function planAutoApproved({
     const argv = await check.simple(words, [folder.path]);
     return argv && { argv, workdir: folder.path, usesGit: argv[0] === 'git' };
   }
-  const steps = parseSteps(script);
+  const { steps } = readScript(script);
   if (!steps || isLong(steps)) return null;
   const text = await check.script(steps, folder.path);
   if (!text) return null;

@@ -5,7 +5,7 @@
 import { lstatSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { contains } from '../paths.ts';
-import type { Scope } from './links.ts';
+import type { Scope } from './scope.ts';
 
 const HEADER_BYTES = 12;
 /** Size up to the flags: times, numbers and the object id. */

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { Fault } from '@parlance/protocol';
 import { errorCode } from '../paths.ts';
 import { indexStaysInside } from './git-index.ts';
-import { linksStayInside, type Scope } from './links.ts';
+import { linksStayInside, type Scope } from './scope.ts';
 
 const HEAD = /^(ref: refs\/[^\s\0]+|[0-9a-f]{40})\n?$/;
 /** A `commondir` that redirects nothing; see `sandbox.ts`. */

@@ -6,62 +6,18 @@ import { basename, join, relative, sep } from 'node:path';
 import { changesGitFolder, isReservedName } from '../git-folder.ts';
 import { contains } from '../paths.ts';
 
-import { type Scope, targetOf } from './links.ts';
-import { isOption, type OptionTable, optionLength, optionTable } from './options.ts';
+import { type OptionTable, optionTable, parseWords, wordSet } from './options.ts';
+import { type Scope, targetOf } from './scope.ts';
 
 /** Where the command would run, with all links resolved. */
 export type GrantScope = { readonly scope: Scope; readonly workdir: string };
 
 /** Shells, interpreters, wrappers, remote shells and destructive programs: a grant would cover anything. */
-const NEVER = new Set([
-  ...['bash', 'sh', 'zsh', 'dash', 'ksh', 'fish', 'csh', 'tcsh', 'pwsh', 'busybox', 'eval', 'exec', 'source'],
-  ...[
-    'python',
-    'node',
-    'bun',
-    'deno',
-    'perl',
-    'ruby',
-    'php',
-    'lua',
-    'awk',
-    'gawk',
-    'mawk',
-    'sed',
-    'ed',
-    'vi',
-  ],
-  ...[
-    'vim',
-    'emacs',
-    'gdb',
-    'tclsh',
-    'expect',
-    'osascript',
-    'java',
-    'jshell',
-    'ghci',
-    'julia',
-    'R',
-    'Rscript',
-  ],
-  ...['env', 'xargs', 'sudo', 'doas', 'su', 'ssh', 'scp', 'rsync', 'nc', 'socat', 'nohup', 'nice', 'timeout'],
-  ...[
-    'time',
-    'watch',
-    'parallel',
-    'setsid',
-    'strace',
-    'script',
-    'chroot',
-    'unshare',
-    'nsenter',
-    'bwrap',
-    'find',
-  ],
-  ...['npx', 'pnpx', 'bunx', 'uvx', 'pipx', 'docker', 'podman', 'kubectl', 'crontab', 'at', 'tmux', 'screen'],
-  ...['rm', 'dd', 'shred', 'mkfs', 'kill', 'pkill', 'killall', 'chmod', 'chown', 'curl', 'wget', 'tar'],
-]);
+const NEVER =
+  wordSet(`bash sh zsh dash ksh fish csh tcsh pwsh busybox eval exec source python node bun deno perl ruby php
+  lua awk gawk mawk sed ed vi vim emacs gdb tclsh expect osascript java jshell ghci julia R Rscript env xargs sudo doas su ssh
+  scp rsync nc socat nohup nice timeout time watch parallel setsid strace script chroot unshare nsenter bwrap find npx pnpx
+  bunx uvx pipx docker podman kubectl crontab at tmux screen rm dd shred mkfs kill pkill killall chmod chown curl wget tar`);
 
 /** The key of the standing grant for a command; undefined if it can be allowed only once. */
 export async function grantFor(argv: readonly string[], place: GrantScope): Promise<string | undefined> {
@@ -97,7 +53,7 @@ function coveredCommand(
   covered: CoveredCommand,
   place: GrantScope,
 ): string | null {
-  const operands = operandsOf(words, covered);
+  const operands = words.includes('--') ? undefined : parseWords(words, covered.options)?.operands;
   if (!operands || operands.length > (covered.max ?? Number.POSITIVE_INFINITY)) return null;
   const [first, ...rest] = operands;
   const inside = (path: string) => isInside(path, place);
@@ -146,20 +102,6 @@ const PACKAGE = /^(@[\w.-]+\/)?\w[\w.-]*(@[\w.^~-]+)?$/;
 const SCRIPT = /^\w[\w:.-]*$/;
 
 const quotedLine = (word: string, at: number): string => (at === 0 ? word : quote(word));
-
-/** The operands; null if there is an option that is not covered. */
-function operandsOf(words: readonly string[], { options }: CoveredCommand): readonly string[] | null {
-  const operands: string[] = [];
-  for (let at = 0; at < words.length; ) {
-    const word = words[at] ?? '';
-    if (word === '--') return null;
-    const length = isOption(word) ? optionLength(word, options) : 1;
-    if (length === 0) return null;
-    if (!isOption(word)) operands.push(word);
-    at += length;
-  }
-  return operands;
-}
 
 function isInside(path: string, { scope, workdir }: GrantScope): boolean {
   const target = targetOf(workdir, path);
@@ -233,8 +175,8 @@ type CoveredCommand = {
   readonly max?: number;
 };
 
-const covered = (operands: Operands, flags = '', values = ''): CoveredCommand => ({
-  options: optionTable(flags, values),
+const covered = (operands: Operands, options = ''): CoveredCommand => ({
+  options: optionTable(options),
   operands,
 });
 
@@ -242,84 +184,80 @@ const table = (entries: Record<string, CoveredCommand>): ReadonlyMap<string, Cov
   new Map(Object.entries(entries));
 
 const GIT = table({
-  add: covered('paths', '-A --all -u --update -v --verbose -n --dry-run -N --intent-to-add'),
-  branch: covered(
+  add: covered('paths', '-[AuvnN] --all --update --verbose --dry-run --intent-to-add'),
+  branch: covered('refs', '-[arvqlt] --all --remotes --verbose --quiet --list --show-current --track'),
+  checkout: covered('refs', '-[qt] --quiet --track --detach -[b]='),
+  'cherry-pick': covered('refs', '-[n] --no-commit --abort --continue --skip'),
+  commit: covered('paths', '-[aqs] --all --quiet --signoff --allow-empty --no-edit -[m]= --message='),
+  fetch: covered('remote', '-[qvpt] --quiet --verbose --prune --tags --dry-run --depth='),
+  init: { ...covered('paths', '-[q] --quiet -[b]= --initial-branch='), max: 1 },
+  merge: covered(
     'refs',
-    '-a --all -r --remotes -v -vv --verbose -q --quiet -l --list --show-current -t --track',
+    '-[q] --quiet --no-ff --ff --ff-only --no-edit --no-commit --abort --continue -[m]=',
   ),
-  checkout: covered('refs', '-q --quiet -t --track --detach', '-b'),
-  'cherry-pick': covered('refs', '-n --no-commit --abort --continue --skip'),
-  commit: covered('paths', '-a --all -q --quiet -s --signoff --allow-empty --no-edit', '-m --message'),
-  fetch: covered('remote', '-q --quiet -v --verbose -p --prune -t --tags --dry-run', '--depth'),
-  init: { ...covered('paths', '-q --quiet', '-b --initial-branch'), max: 1 },
-  merge: covered('refs', '-q --quiet --no-ff --ff --ff-only --no-edit --no-commit --abort --continue', '-m'),
-  mv: covered('copies', '-v --verbose -k -n --dry-run'),
-  pull: covered('remote', '-q --quiet -v --verbose --rebase --no-rebase --ff-only --no-edit -t --tags'),
-  push: covered('remote', '-q --quiet -v --verbose -u --set-upstream -n --dry-run --porcelain'),
-  restore: covered('paths', '-q --quiet -S --staged -W --worktree'),
-  revert: covered('refs', '-n --no-commit --no-edit --abort --continue'),
-  stash: covered('verb', '-q --quiet -u --include-untracked -k --keep-index --index', '-m --message'),
-  switch: covered('refs', '-q --quiet -t --track --detach', '-c --create'),
-  tag: covered('refs', '-l --list -a --annotate', '-m --message'),
+  mv: covered('copies', '-[vkn] --verbose --dry-run'),
+  pull: covered('remote', '-[qvt] --quiet --verbose --rebase --no-rebase --ff-only --no-edit --tags'),
+  push: covered('remote', '-[qvun] --quiet --verbose --set-upstream --dry-run --porcelain'),
+  restore: covered('paths', '-[qSW] --quiet --staged --worktree'),
+  revert: covered('refs', '-[n] --no-commit --no-edit --abort --continue'),
+  stash: covered('verb', '-[quk] --quiet --include-untracked --keep-index --index -[m]= --message='),
+  switch: covered('refs', '-[qt] --quiet --track --detach -[c]= --create='),
+  tag: covered('refs', '-[la] --list --annotate -[m]= --message='),
 });
 
 const NODE_FLAGS =
-  '-s --silent -q --quiet --verbose --json --no-audit --no-fund --offline --prefer-offline --ignore-scripts --frozen-lockfile --if-present';
-const NODE_VALUES = '--omit --depth --audit-level';
-const INSTALL_FLAGS = `${NODE_FLAGS} -D --save-dev -E --save-exact`;
+  '-[sq] --silent --quiet --verbose --json --no-audit --no-fund --offline --prefer-offline --ignore-scripts --frozen-lockfile --if-present';
+const NODE_VALUES = '--omit= --depth= --audit-level=';
 
 const NODE = {
   test: covered('none', NODE_FLAGS),
-  install: covered('packages', INSTALL_FLAGS, NODE_VALUES),
-  ls: covered('packages', `${NODE_FLAGS} -a --all -l --long`, NODE_VALUES),
+  install: covered('packages', `${NODE_FLAGS} ${NODE_VALUES} -[DE] --save-dev --save-exact`),
+  ls: covered('packages', `${NODE_FLAGS} -[al] --all --long ${NODE_VALUES}`),
   outdated: covered('packages', NODE_FLAGS),
-  audit: covered('packages', NODE_FLAGS, NODE_VALUES),
+  audit: covered('packages', `${NODE_FLAGS} ${NODE_VALUES}`),
   run: covered('script', NODE_FLAGS),
 };
 
-const CARGO_FLAGS =
-  '-q --quiet -v --verbose -r --release --all --workspace --all-targets --all-features --no-default-features --lib --bins --tests --examples --locked --offline --frozen';
-const CARGO_VALUES = '-p --package -F --features -j --jobs --bin --test --example';
+const CARGO = `-[qvr] --quiet --verbose --release --all --workspace --all-targets --all-features --no-default-features --lib --bins --tests --examples --locked --offline --frozen -[pFj]= --package= --features= --jobs= --bin= --test= --example=`;
 
-const GO_FLAGS = '-v -race -short -cover -failfast';
-const GO_VALUES = '-run -count -timeout -parallel';
+const GO = '-[v] -race -short -cover -failfast';
 
-const PIP_FLAGS = '-o --outdated -u --uptodate -l --local --user -q --quiet -v --verbose --not-required';
+const PIP_FLAGS = '-[oulqv] --outdated --uptodate --local --user --quiet --verbose --not-required';
 
 /** Each word after the program is a separate command. */
 const SUBCOMMANDS: ReadonlyMap<string, ReadonlyMap<string, CoveredCommand>> = new Map([
   ['git', GIT],
-  ['npm', table({ ...NODE, ci: covered('none', NODE_FLAGS, NODE_VALUES) })],
+  ['npm', table({ ...NODE, ci: covered('none', `${NODE_FLAGS} ${NODE_VALUES}`) })],
   ['pnpm', table(NODE)],
   ['yarn', table(NODE)],
   [
     'cargo',
     table({
-      build: covered('none', CARGO_FLAGS, CARGO_VALUES),
-      check: covered('none', CARGO_FLAGS, CARGO_VALUES),
-      test: covered('text', `${CARGO_FLAGS} --no-run --no-fail-fast --doc`, CARGO_VALUES),
-      fmt: covered('none', '-q --quiet -v --verbose --all --check'),
-      clippy: covered('none', CARGO_FLAGS, CARGO_VALUES),
-      doc: covered('none', `${CARGO_FLAGS} --no-deps`, CARGO_VALUES),
+      build: covered('none', CARGO),
+      check: covered('none', CARGO),
+      test: covered('text', `${CARGO} --no-run --no-fail-fast --doc`),
+      fmt: covered('none', '-[qv] --quiet --verbose --all --check'),
+      clippy: covered('none', CARGO),
+      doc: covered('none', `${CARGO} --no-deps`),
     }),
   ],
   [
     'go',
     table({
-      build: covered('folders', GO_FLAGS),
-      test: covered('folders', GO_FLAGS, GO_VALUES),
-      vet: covered('folders', GO_FLAGS),
+      build: covered('folders', GO),
+      test: covered('folders', `${GO} -run= -count= -timeout= -parallel= -(run|count|timeout|parallel)=.*`),
+      vet: covered('folders', GO),
       fmt: covered('folders'),
-      mod: covered('verb', '-v'),
+      mod: covered('verb', '-[v]'),
     }),
   ],
   [
     'pip',
     table({
-      list: covered('none', PIP_FLAGS, '--format'),
-      show: covered('text', '-f --files -q --quiet -v --verbose'),
+      list: covered('none', `${PIP_FLAGS} --format=`),
+      show: covered('text', '-[fqv] --files --quiet --verbose'),
       freeze: covered('none', PIP_FLAGS),
-      check: covered('none', '-q --quiet -v --verbose'),
+      check: covered('none', '-[qv] --quiet --verbose'),
     }),
   ],
 ]);
@@ -332,33 +270,33 @@ const VERBS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 
 /** Programs that run no other program and destroy only what they created. */
 const PLAIN = table({
-  basename: covered('text', '-a -z', '-s'),
-  cmp: covered('files', '-s -l -b', '-n'),
-  cp: covered('copies', '-v -n -i -p -f'),
-  cut: covered('files', '-s', '-d -f -c -b'),
-  date: covered('format', '-u -R -I', '-d --date'),
-  df: covered('paths', '-h -k -T -i'),
-  diff: covered('files', '-u -c -q -s -w -b -B -i -y', '-U -C'),
-  dirname: covered('text', '-z'),
-  du: covered('paths', '-h -s -a -c -k -m', '-d --max-depth'),
-  file: covered('files', '-b -i'),
-  hostname: covered('none', '-f -s -i'),
-  id: covered('none', '-u -g -n -G'),
-  mkdir: covered('paths', '-p -v'),
-  mv: covered('copies', '-v -n -i -f'),
+  basename: covered('text', '-[az] -[s]='),
+  cmp: covered('files', '-[slb] -[n]='),
+  cp: covered('copies', '-[vnipf]'),
+  cut: covered('files', '-[s] -[dfcb]='),
+  date: covered('format', '-[uRI] -[d]= --date='),
+  df: covered('paths', '-[hkTi]'),
+  diff: covered('files', '-[ucqswbBiy] -[UC]='),
+  dirname: covered('text', '-[z]'),
+  du: covered('paths', '-[hsackm] -[d]= --max-depth='),
+  file: covered('files', '-[bi]'),
+  hostname: covered('none', '-[fsi]'),
+  id: covered('none', '-[ugnG]'),
+  mkdir: covered('paths', '-[pv]'),
+  mv: covered('copies', '-[vnif]'),
   printf: covered('text'),
-  ps: covered('none', '-e -f -a -x -A -l -w'),
-  readlink: covered('paths', '-f -e -m -n'),
-  realpath: covered('paths', '-e -m -s'),
-  rmdir: covered('paths', '-p -v'),
-  seq: covered('text', '-w', '-s -f'),
+  ps: covered('none', '-[efaxAlw]'),
+  readlink: covered('paths', '-[femn]'),
+  realpath: covered('paths', '-[ems]'),
+  rmdir: covered('paths', '-[pv]'),
+  seq: covered('text', '-[w] -[sf]='),
   sleep: covered('text'),
-  stat: covered('paths', '-f -t', '-c --format --printf'),
-  touch: covered('paths', '-a -c -m', '-d -t'),
-  tr: covered('text', '-c -d -s'),
-  tree: covered('paths', '-a -d -f -h -s', '-L -I -P'),
-  uname: covered('none', '-a -s -r -m -n'),
-  uniq: { ...covered('files', '-c -d -u -i'), max: 1 },
-  uptime: covered('none', '-p -s'),
+  stat: covered('paths', '-[ft] -[c]= --format= --printf='),
+  touch: covered('paths', '-[acm] -[dt]='),
+  tr: covered('text', '-[cds]'),
+  tree: covered('paths', '-[adfhs] -[LIP]='),
+  uname: covered('none', '-[asrmn]'),
+  uniq: { ...covered('files', '-[cdui]'), max: 1 },
+  uptime: covered('none', '-[ps]'),
   whoami: covered('none'),
 });

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { decisionOf, type Rule } from '../../core/session/rules.ts';
-import { normalForm } from './normalize.ts';
-import { commandSubjects } from './safe.ts';
+import { commandSubjects, normalForm } from './normalize.ts';
 
 function decide(rules: readonly Rule[], command: readonly string[]): Rule['decision'] | 'none' {
   const subjects = { literal: commandSubjects(command), ...normalForm(command) };
@@ -48,6 +47,8 @@ describe('git push* denies', () => {
     'true && git push || true',
     'git status | git push',
     'git push > log 2>&1',
+    'git &>/dev/null push',
+    'true &> log x &> log git push',
     'git push &',
     '(git push)',
     '{ git push; }',
@@ -85,6 +86,7 @@ describe('with git push* denied, unparseable commands need approval', () => {
     '{git,push}',
     '/usr/bin/gi? push',
     'git pu*',
+    'git <(true) push',
     'eval "$LINE"',
     'echo git push | sh',
     'bash <<EOF\ngit push\nEOF',
@@ -213,6 +215,7 @@ test.each([
   ['npm install*', ['npm', 'i', 'left-pad']],
   ['kubectl delete*', ['kubectl', '--context', 'prod', '-n', 'x', 'delete', 'pod']],
   ['docker push*', ['docker', '--debug', 'push', 'x']],
+  ['kubectl delete*', script('kubectl -n x &>/dev/null delete pod')],
 ])('options before a subcommand and its abbreviations do not get around %s: %j', (pattern, command) => {
   expect(decide([rule('deny', pattern)], command)).toBe('deny');
 });
@@ -221,6 +224,7 @@ test('rules that allow match only the literal command', () => {
   const rules = [rule('allow', 'git push*')];
   expect(decide(rules, ['git', 'push', 'origin'])).toBe('allow');
   expect(decide(rules, script('git push && git push --tags'))).toBe('allow');
+  expect(decide(rules, script('git push &>/dev/null'))).toBe('allow');
   for (const command of [
     ['/tmp/evil/git', 'push'],
     ['git', '-c', 'core.sshCommand=x', 'push'],
@@ -229,6 +233,8 @@ test('rules that allow match only the literal command', () => {
     script('A=1 git push'),
     script('git push $(x)'),
     script('git push; x'),
+    ['sh', '-c', 'git push &>/dev/null x'],
+    script('g*t push'),
   ])
     expect([command, decide(rules, command)]).toEqual([command, 'none']);
 });

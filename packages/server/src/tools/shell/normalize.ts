@@ -1,10 +1,11 @@
 /**
- * Normalizes a command for rules that deny: programs by base name, without wrapper programs, assignments and options before
- * the subcommand, and with every command of a script or a nested script.
+ * What rules see of a command. For rules that deny, it is normalised: programs by base name, without wrapper programs,
+ * assignments and options before the subcommand, and with every command of a script or a nested script. Rules that allow see
+ * its literal words.
  */
 import type { RuleSubjects } from '../../core/ports/tool.ts';
-import { fixedWord, isOpen, type LenientWord, readLeniently } from './lenient-script.ts';
-import { isOption, type OptionTable, optionLength, optionTable } from './options.ts';
+import { isOption, type OptionTable, optionLength, optionTable, wordSet } from './options.ts';
+import { commandsOf, isOpen, plainWord, readScript, type Word } from './script.ts';
 
 // Programs that run another program, and where its words begin.
 
@@ -17,138 +18,77 @@ type Wrapper = {
   /** with one of these it runs nothing, but reports about the program */
   readonly tells?: OptionTable;
   /** with one of these the value is a script */
-  readonly script?: ReadonlySet<string>;
+  readonly script?: readonly string[];
   /** it appends its own words */
   readonly appends?: boolean;
 };
 
-const plain: Wrapper = { options: optionTable('') };
+const wrapper = (options = '', more: Omit<Wrapper, 'options'> = {}): Wrapper => ({
+  options: optionTable(options),
+  ...more,
+});
 
 const WRAPPERS = new Map<string, Wrapper>([
   [
     'env',
-    {
-      options: optionTable(
-        '- -i --ignore-environment -0 --null -v --debug',
-        '-u --unset -C --chdir -a --argv0 -S --split-string',
-      ),
-      assigns: true,
-      script: new Set(['-S', '--split-string']),
-    },
+    wrapper(
+      `-[i0v] --ignore-environment --null --debug -[uCaS]= --unset= --chdir= --argv0= --split-string=`,
+      { assigns: true, script: ['-S', '--split-string'] },
+    ),
   ],
-  ['nice', { options: optionTable('', '-n --adjustment') }],
+  ['nice', wrapper('--?\\d+ -[n]= --adjustment=')],
   [
     'timeout',
-    {
-      options: optionTable(
-        '--foreground --preserve-status -f -p -v --verbose',
-        '-s --signal -k --kill-after',
-      ),
+    wrapper('-[fpv] --foreground --preserve-status --verbose -[sk]= --signal= --kill-after=', {
       operands: 1,
-    },
+    }),
   ],
-  ['command', { options: optionTable('-p'), tells: optionTable('-v -V') }],
-  ['builtin', plain],
-  ['nohup', plain],
-  ['exec', { options: optionTable('-c -l', '-a') }],
-  [
-    'time',
-    { options: optionTable('-p -v -a -q --portability --verbose --append', '-f -o --format --output') },
-  ],
-  ['stdbuf', { options: optionTable('', '-i -o -e --input --output --error') }],
-  ['setsid', { options: optionTable('-c -f -w --ctty --fork --wait') }],
-  ['ionice', { options: optionTable('-t --ignore', '-c -n --class --classdata') }],
-  ['chrt', { options: optionTable('-a -b -d -f -i -o -r -R'), operands: 1 }],
-  ['taskset', { options: optionTable('-a -c --all-tasks --cpu-list'), operands: 1 }],
+  ['command', wrapper('-[p]', { tells: optionTable('-[vV]') })],
+  ['builtin', wrapper()],
+  ['nohup', wrapper()],
+  ['exec', wrapper('-[cl] -[a]=')],
+  ['time', wrapper('-[pvaq] --portability --verbose --append -[fo]= --format= --output=')],
+  ['stdbuf', wrapper('-[ioe]= --input= --output= --error=')],
+  ['setsid', wrapper('-[cfw] --ctty --fork --wait')],
+  ['ionice', wrapper('-[t] --ignore -[cn]= --class= --classdata=')],
+  ['chrt', wrapper('-[abdfiorR]', { operands: 1 })],
+  ['taskset', wrapper('-[ac] --all-tasks --cpu-list', { operands: 1 })],
   [
     'flock',
-    {
-      options: optionTable(
-        '-e -x -s -n -o -u -F -v --exclusive --shared --nonblock --close --unlock --no-fork --verbose',
-        '-w -E --timeout --conflict-exit-code',
-      ),
-      operands: 1,
-    },
+    wrapper(
+      `-[exsnouFv] --exclusive --shared --nonblock --close --unlock --no-fork --verbose -[wE]= --timeout=
+      --conflict-exit-code=`,
+      { operands: 1 },
+    ),
   ],
   [
     'sudo',
-    {
-      options: optionTable(
-        '-A -b -B -E -H -i -k -n -N -P -S -s --askpass --background --preserve-env --set-home --login --non-interactive --stdin --shell',
-        '-u -g -h -p -C -D -R -T -r -t -c --user --group --host --prompt --close-from --chdir --chroot --command-timeout --role --type',
-      ),
-      assigns: true,
-    },
+    wrapper(
+      `-[AbBEHiknNPSs] --askpass --background --preserve-env --set-home --login --non-interactive --stdin --shell
+      -[ughpCDRTrtc]= --user= --group= --host= --prompt= --close-from= --chdir= --chroot= --command-timeout= --role=
+      --type=`,
+      { assigns: true },
+    ),
   ],
-  ['doas', { options: optionTable('-n -s', '-u -C -a') }],
+  ['doas', wrapper('-[ns] -[uCa]=')],
   [
     'xargs',
-    {
-      options: optionTable(
-        '-0 -r -t -p -x -o --null --no-run-if-empty --verbose --interactive --exit --open-tty',
-        '-I -n -P -L -d -a -E -s --max-args --max-procs --delimiter --arg-file --max-chars',
-      ),
-      appends: true,
-    },
+    wrapper(
+      `-[0rtpxo] --null --no-run-if-empty --verbose --interactive --exit --open-tty -[InPLdaEs]= --max-args= --max-procs=
+      --delimiter= --arg-file= --max-chars=`,
+      { appends: true },
+    ),
   ],
-  ['busybox', plain],
-  ['fakeroot', plain],
+  ['busybox', wrapper()],
+  ['fakeroot', wrapper()],
 ]);
 
 /** What these run cannot be read from their words. */
-const OPAQUE = new Set([
-  ...[
-    '.',
-    'source',
-    'alias',
-    'trap',
-    'su',
-    'runuser',
-    'ssh',
-    'script',
-    'parallel',
-    'watch',
-    'chroot',
-    'unshare',
-  ],
-  ...[
-    'nsenter',
-    'bwrap',
-    'strace',
-    'ltrace',
-    'systemd-run',
-    'setpriv',
-    'prlimit',
-    'unbuffer',
-    'expect',
-    'at',
-    'batch',
-  ],
-  ...['coproc', 'mapfile', 'readarray', 'compgen', 'complete', 'hash', 'enable', 'bind', 'fc'],
-  ...[
-    'setarch',
-    'linux32',
-    'linux64',
-    'i386',
-    'x86_64',
-    'uname26',
-    'numactl',
-    'start-stop-daemon',
-    'run-parts',
-  ],
-  ...[
-    'repeat',
-    'noglob',
-    'nocorrect',
-    'proot',
-    'firejail',
-    'catchsegv',
-    'choom',
-    'uclampset',
-    'chpst',
-    'softlimit',
-  ],
-]);
+const OPAQUE =
+  wordSet(`. source alias trap su runuser ssh script parallel watch chroot unshare nsenter bwrap strace ltrace
+  systemd-run setpriv prlimit unbuffer expect at batch coproc mapfile readarray compgen complete hash enable bind fc setarch
+  linux32 linux64 i386 x86_64 uname26 numactl start-stop-daemon run-parts repeat noglob nocorrect proot firejail catchsegv
+  choom uclampset chpst softlimit`);
 
 /** The dynamic loader runs the program that it is given. */
 const LOADER = /^ld(-[\w-]+)?(\.so|-[\d.]+\.so)/;
@@ -156,14 +96,14 @@ const LOADER = /^ld(-[\w-]+)?(\.so|-[\d.]+\.so)/;
 const isOpaque = (program: string): boolean => OPAQUE.has(program) || LOADER.test(program);
 
 /** The word with a part that is known only at run time. */
-function replaced(word: LenientWord, part: string): LenientWord {
+function replaced(word: Word, part: string): Word {
   const at = word.text.indexOf(part);
   return at === -1 ? word : { ...word, known: word.known.slice(0, at) };
 }
 
 type Wrapped = {
   /** the words of the inner program; empty if there is none */
-  readonly inner: readonly LenientWord[];
+  readonly inner: readonly Word[];
   /** a script that is run instead */
   readonly script: string | null;
   /** the words above may not be all that is run, or may begin elsewhere */
@@ -172,7 +112,7 @@ type Wrapped = {
 };
 
 /** Null if the program does not run another one. */
-function unwrap(program: string, words: readonly LenientWord[]): Wrapped | null {
+function unwrap(program: string, words: readonly Word[]): Wrapped | null {
   const wrapper = WRAPPERS.get(program);
   if (!wrapper) return null;
   const { options, operands = 0, assigns = false, tells, appends = false } = wrapper;
@@ -183,7 +123,7 @@ function unwrap(program: string, words: readonly LenientWord[]): Wrapped | null 
     at++;
     if (word.text === '--') break;
     if (tells && optionLength(word.text, tells) > 0) return { inner: [], script: null, certain, appends };
-    const length = lengthOf(program, word.text, options);
+    const length = optionLength(word.text, options);
     const value = length === 2 ? words[at] : undefined;
     const script = scriptIn(wrapper, word, value);
     if (script) {
@@ -211,18 +151,10 @@ function unwrap(program: string, words: readonly LenientWord[]): Wrapped | null 
 }
 
 /** A script option after other letters, as in `env -iS script`. */
-const hidesScript = ({ script }: Wrapper, { text }: LenientWord): boolean =>
-  /^-[^-]/.test(text) && [...(script ?? [])].some((name) => text.includes(name.slice(1)));
+const hidesScript = ({ script }: Wrapper, { text }: Word): boolean =>
+  /^-[^-]/.test(text) && (script ?? []).some((name) => text.includes(name.slice(1)));
 
-/** `nice -10` is an option that no table can list. */
-const lengthOf = (program: string, word: string, options: OptionTable): 0 | 1 | 2 =>
-  program === 'nice' && /^--?\d+$/.test(word) ? 1 : optionLength(word, options);
-
-function scriptIn(
-  { script }: Wrapper,
-  word: LenientWord,
-  value: LenientWord | undefined,
-): LenientWord | null {
+function scriptIn({ script }: Wrapper, word: Word, value: Word | undefined): Word | null {
   for (const name of script ?? []) {
     if (word.text === name) return value ?? null;
     const attached = name.startsWith('--') ? `${name}=` : name;
@@ -238,19 +170,19 @@ export type NormalForm = Required<Pick<RuleSubjects, 'normalised' | 'partial'>>;
 /** Longer commands are matched literally and otherwise count as unknown. */
 const MAX_COMMAND_LENGTH = 65_536;
 const MAX_NESTING = 8;
-const SHELLS = new Set(['bash', 'sh', 'zsh', 'dash', 'ksh', 'ash', 'mksh', 'fish', 'rbash']);
+const SHELLS = wordSet('bash sh zsh dash ksh ash mksh fish rbash');
 const SHELL_OPTIONS = optionTable(
-  '-a -b -e -f -h -i -k -l -m -n -p -r -s -t -u -v -x -B -C -E -H -P -T --login --norc --noprofile --posix --restricted --verbose --noediting',
-  '-o -O +o +O --rcfile --init-file',
+  `-[abefhiklmnprstuvxBCEHPT] --login --norc --noprofile --posix --restricted --verbose --noediting -[oO]= --rcfile=
+  --init-file=`,
 );
-const KEYWORDS = new Set(['if', 'then', 'else', 'elif', 'fi', 'do', 'done', 'while', 'until', '!', '{', '}']);
+const KEYWORDS = wordSet('if then else elif fi do done while until ! { }');
 /** These are followed by a name or a list of words, not by a program. */
-const NAMING_KEYWORDS = new Set(['for', 'select', 'case', 'esac', '[[']);
-const FIND_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
+const NAMING_KEYWORDS = wordSet('for select case esac [[');
+const FIND_ACTIONS = wordSet('-exec -execdir -ok -okdir');
 
 export function normalForm(argv: readonly string[]): NormalForm {
   const found = new Found();
-  const words = argv.map(fixedWord);
+  const words = argv.map(plainWord);
   if (argv.join(' ').length > MAX_COMMAND_LENGTH) {
     found.add(baseName(argv[0] ?? ''), words.slice(1));
     found.unknown();
@@ -262,7 +194,7 @@ class Found {
   readonly names = new Set<string>();
   readonly partial = new Set<string>();
 
-  add(program: string, words: readonly LenientWord[]): void {
+  add(program: string, words: readonly Word[]): void {
     this.names.add([program, ...words.map(({ text }) => text)].join(' '));
     const open = words.findIndex(isOpen);
     if (open === -1) return;
@@ -277,14 +209,14 @@ class Found {
 }
 
 function addScript(found: Found, script: string, depth: number): void {
-  const { commands, readable } = depth > MAX_NESTING ? UNREAD : readLeniently(script);
+  const { commands, readable } = depth > MAX_NESTING ? UNREAD : readScript(script);
   if (!readable) found.unknown();
   for (const command of commands) addCommand(found, withoutKeywords(command), depth);
 }
 
 const UNREAD = { commands: [], readable: false };
 
-function withoutKeywords(words: readonly LenientWord[]): readonly LenientWord[] {
+function withoutKeywords(words: readonly Word[]): readonly Word[] {
   let at = 0;
   for (let word = words[0]; word; word = words[at]) {
     if (KEYWORDS.has(word.text)) at++;
@@ -299,7 +231,7 @@ function withoutKeywords(words: readonly LenientWord[]): readonly LenientWord[] 
   return words.slice(at);
 }
 
-function addCommand(found: Found, all: readonly LenientWord[], depth: number): void {
+function addCommand(found: Found, all: readonly Word[], depth: number): void {
   const start = all.findIndex(({ text }) => !isAssignment(text));
   const [program, ...words] = start === -1 ? [] : all.slice(start);
   if (!program) return;
@@ -311,27 +243,27 @@ function addCommand(found: Found, all: readonly LenientWord[], depth: number): v
   else addProgram(found, { name, words }, depth);
 }
 
-type NamedCommand = { readonly name: string; readonly words: readonly LenientWord[] };
+type NamedCommand = { readonly name: string; readonly words: readonly Word[] };
 
 function addProgram(found: Found, { name, words }: NamedCommand, depth: number): void {
   const wrapped = unwrap(name, words);
   if (wrapped) addWrapped(found, wrapped, depth + 1);
   else addReadings(found, name, words);
   if (name === 'find') addFindActions(found, words, depth + 1);
-  if (name.startsWith('git-')) addReadings(found, 'git', [fixedWord(name.slice('git-'.length)), ...words]);
+  if (name.startsWith('git-')) addReadings(found, 'git', [plainWord(name.slice('git-'.length)), ...words]);
 }
 
 function addWrapped(found: Found, { inner, script, certain, appends }: Wrapped, depth: number): void {
   if (!certain) found.unknown();
   if (script !== null) addScript(found, script, depth);
   // `xargs` appends words from elsewhere.
-  const appended = appends ? [{ text: '$', known: '', splits: true }] : [];
+  const appended = appends ? [{ ...plainWord('$'), known: '', splits: true }] : [];
   // `time` is a keyword itself, others can follow it.
   const command = withoutKeywords(inner);
   if (command.length > 0) addCommand(found, [...command, ...appended], depth);
 }
 
-function addReadings(found: Found, program: string, words: readonly LenientWord[]): void {
+function addReadings(found: Found, program: string, words: readonly Word[]): void {
   for (const reading of readings(program, words)) {
     found.add(program, reading.words);
     if (reading.alias) found.unknown(`${program} `);
@@ -340,13 +272,13 @@ function addReadings(found: Found, program: string, words: readonly LenientWord[
 }
 
 /** `bash -c <script>`. Without a script it runs a file or its input, which can be anything. */
-function addShell(found: Found, words: readonly LenientWord[], depth: number): void {
+function addShell(found: Found, words: readonly Word[], depth: number): void {
   const script = scriptOf(words);
   if (script) addScript(found, script.text, depth);
   if (!script || isOpen(script)) found.unknown();
 }
 
-function scriptOf(words: readonly LenientWord[]): LenientWord | null {
+function scriptOf(words: readonly Word[]): Word | null {
   let at = 0;
   let given = false;
   for (let word = words[0]; word && /^[-+]/.test(word.text) && !isOpen(word); word = words[at]) {
@@ -364,15 +296,15 @@ function scriptOf(words: readonly LenientWord[]): LenientWord | null {
   return given ? (words[at] ?? null) : null;
 }
 
-function addEvaluated(found: Found, words: readonly LenientWord[], depth: number): void {
+function addEvaluated(found: Found, words: readonly Word[], depth: number): void {
   if (words.some(isOpen)) found.unknown();
   const script = words[0]?.text === '--' ? words.slice(1) : words;
   addScript(found, script.map(({ text }) => text).join(' '), depth);
 }
 
 /** The words from `-exec` to `;` or `{} +` are a command, in which `{}` stands for a path. */
-function addFindActions(found: Found, words: readonly LenientWord[], depth: number): void {
-  let action: LenientWord[] | null = null;
+function addFindActions(found: Found, words: readonly Word[], depth: number): void {
+  let action: Word[] | null = null;
   for (const word of words) {
     if (action === null) action = FIND_ACTIONS.has(word.text) ? [] : null;
     else if (word.text !== ';' && !(word.text === '+' && action.at(-1)?.text === '{}'))
@@ -391,7 +323,7 @@ const baseName = (program: string): string => program.slice(program.lastIndexOf(
 
 /** A way to read the words after the program. */
 type Reading = {
-  readonly words: readonly LenientWord[];
+  readonly words: readonly Word[];
   /** the subcommand may be an alias */
   readonly alias?: boolean;
   /** it may run any other command */
@@ -399,19 +331,20 @@ type Reading = {
 };
 
 /** The words after a program as rules name them: without the options before the subcommand. */
-function readings(program: string, words: readonly LenientWord[]): readonly Reading[] {
+function readings(program: string, words: readonly Word[]): readonly Reading[] {
   if (program === 'git') return gitReadings(words);
   const found = subcommandReadings(words);
   return program === 'npm' ? found.flatMap(npmReadings) : found;
 }
 
 const GIT_OPTIONS = optionTable(
-  '-p --paginate -P --no-pager --bare --no-replace-objects --literal-pathspecs --glob-pathspecs --noglob-pathspecs --icase-pathspecs --no-optional-locks --no-lazy-fetch --no-advice --html-path --man-path --info-path --exec-path --version --help -h -v',
-  '-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source --list-cmds',
+  `-[pPhv] --paginate --no-pager --bare --no-replace-objects --literal-pathspecs --glob-pathspecs --noglob-pathspecs
+  --icase-pathspecs --no-optional-locks --no-lazy-fetch --no-advice --html-path --man-path --info-path --version --help
+  -[Cc]= --git-dir= --work-tree= --namespace= --exec-path[=] --config-env= --super-prefix= --attr-source= --list-cmds=`,
 );
 
 /** An alias cannot replace a built-in git command; any other word may be an alias. */
-const GIT_COMMANDS = new Set(
+const GIT_COMMANDS = wordSet(
   `add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap
   check-ref-format checkout checkout-index cherry cherry-pick citool clean clone column commit commit-graph commit-tree
   config count-objects credential credential-cache credential-store daemon describe diagnose diff diff-files diff-index
@@ -423,10 +356,10 @@ const GIT_COMMANDS = new Set(
   reflog refs remote repack replace replay request-pull rerere reset restore rev-list rev-parse revert rm send-email
   send-pack shortlog show show-branch show-index show-ref sparse-checkout stage stash status stripspace submodule
   switch symbolic-ref tag unpack-file unpack-objects update-index update-ref update-server-info upload-archive
-  upload-pack var verify-commit verify-pack verify-tag version whatchanged worktree write-tree`.split(/\s+/),
+  upload-pack var verify-commit verify-pack verify-tag version whatchanged worktree write-tree`,
 );
 
-function gitReadings(words: readonly LenientWord[]): readonly Reading[] {
+function gitReadings(words: readonly Word[]): readonly Reading[] {
   let at = 0;
   let runs = false;
   for (let word = words[0]; word && isOption(word.text); word = words[at]) {
@@ -441,13 +374,12 @@ function gitReadings(words: readonly LenientWord[]): readonly Reading[] {
   return [{ words: words.slice(at), alias: subcommand !== undefined && isOpen(subcommand), runs }];
 }
 
-const isOpenAlias = (subcommand: LenientWord): boolean =>
-  !isOpen(subcommand) && !GIT_COMMANDS.has(subcommand.text);
+const isOpenAlias = (subcommand: Word): boolean => !isOpen(subcommand) && !GIT_COMMANDS.has(subcommand.text);
 
 /** git commands that run others, or whose settings name them. */
-const GIT_RUNNERS = new Set(
+const GIT_RUNNERS = wordSet(
   `citool daemon difftool filter-branch for-each-repo gui hook instaweb merge-index mergetool quiltimport
-  send-email`.split(/\s+/),
+  send-email`,
 );
 
 /** Options and words with which other git commands run a command; git accepts any unambiguous prefix of a long option. */
@@ -471,7 +403,7 @@ const GIT_RUNS = new Map<string, RegExp>([
 /** Settings can name commands that git runs later. */
 const READS_CONFIG = /^(-l|--list|--get(-all|-regexp|-urlmatch)?|get|list)$/;
 
-function runsCommands(subcommand: string, words: readonly LenientWord[]): boolean {
+function runsCommands(subcommand: string, words: readonly Word[]): boolean {
   if (subcommand === 'config') return words.length > 1 && !READS_CONFIG.test(words[0]?.text ?? '');
   const runs = GIT_RUNS.get(subcommand);
   return GIT_RUNNERS.has(subcommand) || (runs !== undefined && words.some(({ text }) => runs.test(text)));
@@ -480,7 +412,7 @@ function runsCommands(subcommand: string, words: readonly LenientWord[]): boolea
 const MAX_READINGS = 16;
 
 /** For an unknown program, the word after an option is its value or the subcommand: both readings are returned. */
-function subcommandReadings(words: readonly LenientWord[]): readonly Reading[] {
+function subcommandReadings(words: readonly Word[]): readonly Reading[] {
   const found: Reading[] = [];
   let at = 0;
   while (at < words.length) {
@@ -502,27 +434,23 @@ const NPM_COMMANDS =
   owner pack ping pkg prefix profile prune publish query rebuild repo restart root run sbom search set shrinkwrap star stars
   start stop team test token undeprecate uninstall unpublish unstar update version view whoami`.split(/\s+/);
 
-const NPM_ALIASES = new Map([
-  ...['i', 'in', 'ins', 'inst', 'insta', 'instal', 'isnt', 'isnta', 'isntal', 'isntall', 'add'].map(
-    pair('install'),
-  ),
-  ...['un', 'unlink', 'remove', 'rm', 'r'].map(pair('uninstall')),
-  ...['clean-install', 'ic', 'install-clean', 'isntall-clean'].map(pair('ci')),
-  ...['run-script', 'rum', 'urn'].map(pair('run')),
-  ...['t', 'tst'].map(pair('test')),
-  ...['up', 'upgrade', 'udpate'].map(pair('update')),
-  ...['x'].map(pair('exec')),
-  ...['c'].map(pair('config')),
-  ...['s', 'se', 'find'].map(pair('search')),
-  ...['ln'].map(pair('link')),
-  ...['create', 'innit'].map(pair('init')),
-  ...['author'].map(pair('owner')),
-  ...['dist-tags'].map(pair('dist-tag')),
-]);
-
-function pair(command: string): (alias: string) => [string, string] {
-  return (alias) => [alias, command];
-}
+const NPM_ALIASES = new Map(
+  Object.entries({
+    install: 'i in ins inst insta instal isnt isnta isntal isntall add',
+    uninstall: 'un unlink remove rm r',
+    ci: 'clean-install ic install-clean isntall-clean',
+    run: 'run-script rum urn',
+    test: 't tst',
+    update: 'up upgrade udpate',
+    exec: 'x',
+    config: 'c',
+    search: 's se find',
+    link: 'ln',
+    init: 'create innit',
+    owner: 'author',
+    'dist-tag': 'dist-tags',
+  }).flatMap(([command, aliases]) => aliases.split(' ').map((alias): [string, string] => [alias, command])),
+);
 
 /** npm accepts any unambiguous prefix of a command. */
 function npmReadings(reading: Reading): readonly Reading[] {
@@ -533,3 +461,38 @@ function npmReadings(reading: Reading): readonly Reading[] {
     alias === undefined ? NPM_COMMANDS.filter((command) => command.startsWith(first.text)) : [alias];
   return [reading, ...meant.map((text) => ({ words: [{ ...first, text, known: text }, ...rest] }))];
 }
+
+// Literal commands, for rules that allow.
+
+/** Programs that run another program, which the line does not show. */
+const HIDING = wordSet('env xargs sudo doas nohup timeout nice time command exec eval ssh bash sh');
+
+/** The simple commands as lines, as the operator's rules name them; null if they are unknown. */
+export function commandSubjects(argv: readonly string[]): string[] | null {
+  const commands = commandsOf(argv);
+  const hidden = commands?.some(
+    ([program]) => !program || program.glob || HIDING.has(baseName(program.text)),
+  );
+  if (!commands || hidden) return null;
+  return commands.map((words) => words.map((word) => word.text).join(' '));
+}
+
+/** Writes settings, and runs no program: an editor, a fetch or a hook of the repository could do so. */
+const SETTINGS: ReadonlyMap<string, (words: readonly string[]) => boolean> = new Map([
+  ['config', (words) => words[0] !== 'edit' && !words.some((word) => /^-(?:[^-]*e|-e)/.test(word))],
+  [
+    'remote',
+    ([verb = '', ...words]) =>
+      /^(?:add|remove|rm|rename|set-branches|set-url)$/.test(verb) &&
+      !words.some((word) => /^-(?:[^-]*f|-f)/.test(word)),
+  ],
+]);
+
+/** Whether the command does nothing but change git's settings with `git config` and `git remote`. */
+export const writesGitSettings = (argv: readonly string[]): boolean =>
+  commandsOf(argv)?.every((words) => {
+    const [program, subcommand = '', ...rest] = words.map(({ text }) => text);
+    return (
+      program === 'git' && !words.some(({ glob }) => glob) && (SETTINGS.get(subcommand)?.(rest) ?? false)
+    );
+  }) ?? false;

@@ -24,12 +24,11 @@ import { type GrantScope, grantFor, quote } from './grant.ts';
 import { hiddenHomes } from './home.ts';
 import { watchLeftovers } from './leftovers.ts';
 import type { CommandLimits } from './limits.ts';
-import { targetOf } from './links.ts';
-import { normalForm } from './normalize.ts';
-
+import { commandSubjects, normalForm, writesGitSettings } from './normalize.ts';
 import { type Ended, runProcess, withJoinedOutput } from './process.ts';
-import { commandSubjects, scriptOf, writesGitSettings } from './safe.ts';
 import type { Sandbox } from './sandbox.ts';
+import { targetOf } from './scope.ts';
+import { scriptOf } from './script.ts';
 
 const Input = z.object({
   command: z
