@@ -238,6 +238,7 @@ export const Vendor = z.object({
   address: z.string().describe("the vendor's own"),
   model: z.string().describe('the model if none is chosen'),
   variables: z.array(z.string()).describe('environment variables of the key'),
+  package: z.string().optional().describe('the npm package that the operator has to install'),
 });
 export type Vendor = z.infer<typeof Vendor>;
 

@@ -8,6 +8,7 @@ import {
   type Changeable,
   type Config,
   ConfigError,
+  isConnected,
   keyProblem,
   keySetting,
   lacksKey,
@@ -273,12 +274,7 @@ function connectedIn({ given }: Config, current: Changeable): Connected[] {
   return VENDOR_NAMES.flatMap((vendor) => {
     const choice = current.vendor(vendor);
     if (choice.provider === 'offline') return [];
-    const isConnected =
-      choice.key !== undefined ||
-      choice.otherKeyAddress !== undefined ||
-      choice.baseUrl !== VENDORS[vendor].address ||
-      given.has(addressSetting(vendor));
-    return isConnected ? [choice] : [];
+    return isConnected(choice) || given.has(addressSetting(vendor)) ? [choice] : [];
   });
 }
 

@@ -138,7 +138,7 @@ describe('parlance init', () => {
   test.skipIf(!hasTmux)('asks at a terminal, and does not show the key', async () => {
     const cwd = place('asked');
     await using terminal = await openTerminal({ args: ['init', '--base-url', url()], cwd });
-    await terminal.shows(/Which model do you want to use\?[\s\S]*6 {2}offline\nNumber or name \[openai\]:/);
+    await terminal.shows(/Which model do you want to use\?[\s\S]*\d+ {2}offline\nNumber or name \[openai\]:/);
     await terminal.type('1');
     await terminal.press('Enter');
     await terminal.shows(/API key \(OPENAI_API_KEY\):/);

@@ -6,7 +6,15 @@ import { LOCAL } from '@parlance/protocol';
 import { openAuthenticator } from '../accounts/authenticator.ts';
 import { newPasswordProblem } from '../accounts/passwords.ts';
 import type { SettingsStore } from '../accounts/store.ts';
-import type { Config } from '../config/config.ts';
+import {
+  type Changeable,
+  type Config,
+  installCommand,
+  isConnected,
+  packageFolders,
+  VENDOR_NAMES,
+  VENDORS,
+} from '../config/config.ts';
 import { INSTALLATION, isInstallation, WORKSPACE } from '../config/installation.ts';
 import {
   type AgentCatalog,
@@ -20,6 +28,7 @@ import type { Folders, Tool } from '../core/ports/tool.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
 import { native } from '../dialects/native/dialect.ts';
 import type { Authenticator } from '../http/authenticator.ts';
+import { findPackage } from '../providers/packages.ts';
 import { metered } from '../stores/shared/metered.ts';
 import { openLog } from '../telemetry/log.ts';
 import { type Metrics, openMetrics } from '../telemetry/metrics.ts';
@@ -131,6 +140,7 @@ export async function openBackend(
   // Not earlier: a start that fails prints only its reason.
   if (isRoot())
     log.warn({}, 'running as root: a command that escapes its sandbox has all rights; use another user');
+  warnOfPackages(config, live.current, log);
   return { log, metrics, storage, store, authenticator, engine, mcp, sandbox, setup };
 }
 
@@ -161,6 +171,19 @@ function warnAbout(config: Config, log: Log): void {
   if (isInstallation(realpathSync(config.cwd)))
     log.warn({ cwd: config.cwd }, "working directory is part of the server's code: tools cannot change it");
   warnOfShortPasswords(config, log);
+}
+
+/** Only of vendors with a key or an address: for the others, nothing is looked for. */
+function warnOfPackages({ data }: Config, current: Changeable, log: Log): void {
+  for (const vendor of VENDOR_NAMES) {
+    const { package: name } = VENDORS[vendor];
+    if (name === undefined || !isConnected(current.vendor(vendor))) continue;
+    const found = findPackage(name, packageFolders(data));
+    if (!found)
+      log.warn({ vendor, install: installCommand(name, data) }, 'the package of a vendor is not installed');
+    else if (found.problem !== null)
+      log.warn({ vendor, problem: found.problem }, 'the package of a vendor cannot be loaded');
+  }
 }
 
 /** Existing deployments may have short passwords in `AUTH_USERS`: warn instead of refusing them. */

@@ -1,12 +1,15 @@
 /** Selects the provider for each model. */
 import { Fault } from '@parlance/protocol';
 import {
+  addressParts,
   type Changeable,
   type Config,
   ConfigError,
   contextLimitOf,
+  installCommand,
   knownContextLimit,
   type ModelChoice,
+  packageFolders,
   VENDORS,
 } from '../config/config.ts';
 import type { Provider } from '../core/ports/provider.ts';
@@ -15,7 +18,7 @@ import { anthropic } from '../providers/anthropic.ts';
 import { google } from '../providers/google.ts';
 import { fetchClient } from '../providers/http/fetch-client.ts';
 import { socketClient } from '../providers/http/socket-client.ts';
-import { type HttpProviderOptions, httpProvider } from '../providers/http-provider.ts';
+import { type HttpProviderOptions, httpProvider, retried } from '../providers/http-provider.ts';
 import { offlineProvider } from '../providers/offline.ts';
 import { openaiChat } from '../providers/openai-chat.ts';
 import { openaiResponses } from '../providers/openai-responses.ts';
@@ -48,6 +51,29 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
       return httpProvider(anthropic(reached), options);
     case 'google':
       return httpProvider(google(reached), options);
+    case 'ai-sdk': {
+      const { package: name = '', address, findsCredentials = false, requestOptions } = VENDORS[provider];
+      const isOwnAddress = baseUrl === address;
+      const asked = {
+        package: name,
+        folders: packageFolders(config.data),
+        install: installCommand(name, config.data),
+        label,
+        key,
+        keyName,
+        isKeyWithheld,
+        variable: variables[0],
+        baseUrl: isOwnAddress ? undefined : baseUrl,
+        findsCredentials,
+        missingVariables: isOwnAddress ? addressParts(provider).filter((part) => !process.env[part]) : [],
+        model,
+        requestOptions,
+      };
+      return retried(options, async (signal, take) => {
+        const { AiSdkAttempt } = await import('../providers/ai-sdk.ts');
+        return new AiSdkAttempt(asked, options, signal, take);
+      });
+    }
   }
 }
 

@@ -15,6 +15,7 @@ import { type Environment, type Given, readSources } from './sources.ts';
 
 export { closest } from '../lib/closest.ts';
 export {
+  addressParts,
   addressSetting,
   addressVariable,
   isVendor,
@@ -28,9 +29,11 @@ export { type Changeable, STORED_KEYS, type StoredKey, type StoredSettings } fro
 export { beginDataFolder } from './data-folder.ts';
 export { ConfigError } from './error.ts';
 export { fullHelpText, helpText, limitsMarkdown, settingsMarkdown } from './help.ts';
+export { installCommand, packageFolders } from './installation.ts';
 export { isSameAddress } from './key-address.ts';
 export {
   contextLimitOf,
+  isConnected,
   keyProblem,
   knownContextLimit,
   lacksKey,

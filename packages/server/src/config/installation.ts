@@ -36,3 +36,14 @@ export const WORKSPACE = join(INSTALLATION, 'workspace');
 /** Whether `folder` is inside the server's own code, by its real path. */
 export const isInstallation = (path: string): boolean =>
   contains(INSTALLATION, path) && !contains(WORKSPACE, path);
+
+/** The `node_modules` folders that packages of vendors are loaded from: of the data folder, and of the installation. */
+export const packageFolders = (data: string): string[] => [
+  join(data, 'packages', 'node_modules'),
+  ...(isCompiled
+    ? []
+    : [INSTALLATION.endsWith('node_modules') ? INSTALLATION : join(INSTALLATION, 'node_modules')]),
+];
+
+export const installCommand = (name: string, data: string): string =>
+  `npm install --prefix ${join(data, 'packages')} ${name}`;

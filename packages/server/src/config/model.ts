@@ -86,6 +86,11 @@ const isConfigured = (vendor: Vendor, settings: ModelSettings): boolean =>
 const isElsewhere = (choice: ModelChoice): boolean =>
   choice.provider !== 'offline' && choice.baseUrl !== VENDORS[choice.provider].address;
 
+/** Whether a vendor has a key, if only one for another address, or an address of its own. */
+export const isConnected = (choice: ModelChoice): boolean =>
+  choice.provider !== 'offline' &&
+  (choice.key !== undefined || choice.otherKeyAddress !== undefined || isElsewhere(choice));
+
 /** Whether the provider is chosen and is not at the vendor's address. */
 export function hasOwnAddress({ provider, ...settings }: ModelSettings): boolean {
   if (provider === undefined || provider === 'offline') return false;
@@ -150,9 +155,12 @@ function byName(model: string, settings: ModelSettings): Vendor | 'offline' {
 const byKey = (settings: ModelSettings): Vendor | 'offline' =>
   VENDOR_NAMES.find((vendor) => isConfigured(vendor, settings)) ?? 'offline';
 
-/** A self-hosted server may need no key; a vendor does. */
+/** A self-hosted server may need no key, or credentials are in the environment; any other vendor does. */
 export const lacksKey = (choice: ModelChoice): boolean =>
-  choice.provider !== 'offline' && choice.key === undefined && !isElsewhere(choice);
+  choice.provider !== 'offline' &&
+  choice.key === undefined &&
+  !VENDORS[choice.provider].findsCredentials &&
+  !isElsewhere(choice);
 
 /**
  * Throws `ConfigError` if the vendor's own address is used without a key. At the start, `setting` is the one that

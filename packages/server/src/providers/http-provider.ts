@@ -19,26 +19,47 @@ import {
 import { type RetryPolicy, retryAfter, retryDelay } from './retry.ts';
 import { Silence } from './silence.ts';
 
-export type HttpProviderOptions = AttemptOptions & {
+type RetriedOptions = {
   readonly name: string;
   readonly model: string;
   readonly contextLimit: number;
   readonly retry: RetryPolicy;
 };
 
-export function httpProvider<State>(api: ModelApi<State>, options: HttpProviderOptions): Provider {
-  const { name, model, contextLimit, retry } = options;
+export type HttpProviderOptions = AttemptOptions & RetriedOptions;
+
+export const httpProvider = <State>(api: ModelApi<State>, options: HttpProviderOptions): Provider =>
+  retried(options, (signal, take) => new HttpAttempt(api, options, { signal, take }), api.acceptsLink);
+
+/** One attempt at an answer. Its methods never throw. */
+export interface Attempt {
+  /** host and port of the request; undefined before it is sent */
+  readonly host: string | undefined;
+  /** Resolves when the response starts: with no events, or with the failure. */
+  begin(prompt: Prompt, plain: boolean): Promise<Batch>;
+  /** The next events; null at the end. The last event is `ended` or `failed`. */
+  next(): Promise<Batch | null>;
+  /** Must always be called, even after the end. */
+  close(): void;
+}
+
+/** A provider whose answers are attempted again if the failure may pass. */
+export function retried(
+  { name, model, contextLimit, retry }: RetriedOptions,
+  newAttempt: (signal: AbortSignal, take: OnDelta | undefined) => Attempt | Promise<Attempt>,
+  acceptsLink?: Provider['acceptsLink'],
+): Provider {
   return {
     name,
     model,
     contextLimit,
     counts: true,
-    ...(api.acceptsLink && { acceptsLink: api.acceptsLink }),
+    ...(acceptsLink && { acceptsLink }),
     async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {
       let plain = false;
       for (let count = 1; ; count++) {
         let broken: ApiFault = STREAM_ENDED_EARLY;
-        const attempt = new Attempt(api, options, { signal, take });
+        const attempt = await newAttempt(signal, take);
         try {
           let said = signal.aborted ? null : await attempt.begin(prompt, plain);
           for (; said; said = await attempt.next()) {
@@ -77,9 +98,9 @@ function faultOf({ code, message, vendorStatus, retryAfterMs = 0 }: ApiFault): F
   };
 }
 
-// One attempt at an answer: sends one request and reads events in batches. Never throws.
+// One attempt over HTTP: sends one request and reads events in batches.
 
-type AttemptOptions = {
+export type AttemptOptions = {
   /** limits of data buffered until the answer ends; unlimited by default */
   readonly limits?: Pick<AnswerLimits, 'argumentCharacters' | 'answerCalls'>;
   /** a stream without bytes for this long is aborted; one with keep-alives only, after `firstByteMs` */
@@ -92,23 +113,22 @@ type AttemptOptions = {
   readonly log?: Log;
 };
 
-type Batch = readonly ApiEvent[];
+export type Batch = readonly ApiEvent[];
 
 /** Maximum length of an incomplete event, in characters. */
-const MAX_EVENT_LENGTH = 32 * 1024 * 1024;
-const FIRST_BYTE_MS = 300_000;
+export const MAX_EVENT_LENGTH = 32 * 1024 * 1024;
+export const FIRST_BYTE_MS = 300_000;
 /** Maximum number of characters read from an error response. */
 const REFUSAL_LENGTH = 64 * 1024;
 
-const UNLIMITED = {
+export const UNLIMITED = {
   argumentCharacters: Number.POSITIVE_INFINITY,
   answerCalls: Number.POSITIVE_INFINITY,
 };
 /** In characters as sent: the JSON around a delta of arguments can be a hundred times as long as the delta. */
 const MAX_SILENT_CHARACTERS = 256 * 1024 * 1024;
 
-class Attempt<State> {
-  /** host and port of the request; undefined before it is sent */
+class HttpAttempt<State> implements Attempt {
   host: string | undefined;
   readonly #signal: AbortSignal;
   readonly #take: OnDelta | undefined;
@@ -143,7 +163,6 @@ class Attempt<State> {
     this.#take = take;
   }
 
-  /** Resolves when the response starts: with no events, or with the failure. */
   async begin(prompt: Prompt, plain: boolean): Promise<Batch> {
     const { firstByteMs = FIRST_BYTE_MS, idleMs } = this.options;
     const timer = setTimeout(this.#giveUp, firstByteMs);
@@ -168,7 +187,6 @@ class Attempt<State> {
     }
   }
 
-  /** The next events; null at the end. The last event is `ended` or `failed`. */
   async next(): Promise<Batch | null> {
     const body = this.#body;
     if (!body) return null;
@@ -187,7 +205,6 @@ class Attempt<State> {
     }
   }
 
-  /** Must always be called, even after the end. */
   close(): void {
     this.#silence?.stop();
     this.#signal.removeEventListener('abort', this.#cancel);
@@ -305,7 +322,7 @@ class Attempt<State> {
   }
 }
 
-const failed = (fault: ApiFault): Batch => [{ type: 'failed', fault }];
+export const failed = (fault: ApiFault): Batch => [{ type: 'failed', fault }];
 
 /** Joins text that arrived together, so that a slow server catches up. */
 function add(emitted: ApiEvent[], event: ApiEvent): void {

@@ -15,7 +15,8 @@ export type ModelListing = { readonly models: string[]; readonly address: string
  */
 export async function vendorModels(vendor: Vendor, access: VendorAccess): Promise<ModelListing> {
   const { address } = access;
-  const { api } = VENDORS[vendor];
+  const { api, listsModels } = VENDORS[vendor];
+  if (api === 'ai-sdk' && !listsModels) return { models: [], address };
   const isOpenai = api === 'openai-chat' || api === 'openai-responses';
   const base = isOpenai ? address.replace(ENDPOINT, '') : address.replace(/\/+$/, '');
   const listing = async (tried: string) => ({
@@ -47,6 +48,7 @@ function requestTo(api: VendorApi, { address, key }: VendorAccess): Request {
   switch (api) {
     case 'openai-chat':
     case 'openai-responses':
+    case 'ai-sdk':
       return new Request(`${address}/models`, { headers: key ? { authorization: `Bearer ${key}` } : {} });
     case 'anthropic':
       return new Request(`${address.replace(/\/v1$/, '')}/v1/models?limit=1000`, {
@@ -91,9 +93,9 @@ async function bodyOf(response: Response, access: VendorAccess): Promise<unknown
 /** `model-2` is before `model-10`. */
 const BY_NAME = new Intl.Collator('en', { numeric: true });
 
-/** OpenAI and Anthropic have `data` with `id`, Google has `models` with `name`. */
+/** OpenAI and Anthropic have `data` with `id`, Google has `models` with `name`, Together has only the list. */
 function modelsIn(body: unknown, access: VendorAccess): string[] {
-  const listed = isObject(body) ? (body.data ?? body.models) : null;
+  const listed = isObject(body) ? (body.data ?? body.models) : body;
   if (!Array.isArray(listed)) throw noModelApi(access);
   const names = listed.slice(0, MAX_MODELS).flatMap((model) => {
     const name = isObject(model) && generates(model) ? (model.id ?? model.name) : null;

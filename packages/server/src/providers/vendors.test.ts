@@ -13,7 +13,7 @@ import {
 const configOf = (env: Record<string, string>) => loadConfig([], env, import.meta.dir);
 
 describe.each(VENDOR_NAMES)('the vendor %s follows from its entry', (name) => {
-  const { address, api, model, variables, prefix } = VENDORS[name];
+  const { address, api, model, variables, prefix, findsCredentials } = VENDORS[name];
 
   test('each variable of its key selects it, with its address, API and default model', () => {
     for (const variable of variables)
@@ -35,7 +35,8 @@ describe.each(VENDOR_NAMES)('the vendor %s follows from its entry', (name) => {
     });
     expect(configOf(key).modelNamed(`${name}:x`)).toMatchObject({ provider: name, model: 'x' });
     if (prefix) expect(configOf({ ...key, MODEL: `${prefix}x` }).model).toMatchObject({ provider: name });
-    expect(() => configOf({ PROVIDER: name })).toThrow(`set ${variables[0]}`);
+    if (findsCredentials) expect(configOf({ PROVIDER: name }).model).toMatchObject({ provider: name });
+    else expect(() => configOf({ PROVIDER: name })).toThrow(`set ${variables[0]}`);
   });
 
   test('it is in the settings, in the stored ones, in the documentation and in what clients are told', () => {
@@ -54,4 +55,30 @@ describe.each(VENDOR_NAMES)('the vendor %s follows from its entry', (name) => {
       expect(others).not.toContain(variable);
     }
   });
+});
+
+/** Names in Ollama's library that a vendor might have: `NAME:TAG` is a model of a server of one's own. */
+const OLLAMA = [
+  'mistral',
+  'gemma',
+  'llama3',
+  'qwen3',
+  'deepseek-r1',
+  'command-r',
+  'phi4',
+  'gpt-oss',
+  'cogito',
+  'granite3',
+];
+
+test('no vendor takes the names of models of Ollama', () => {
+  const config = configOf({
+    OPENAI_BASE_URL: 'http://127.0.0.1:11434/v1',
+    ...Object.fromEntries(
+      VENDOR_NAMES.flatMap((name) => VENDORS[name].variables).map((one) => [one, 'sk-1']),
+    ),
+  });
+  for (const name of OLLAMA)
+    for (const model of [name, `${name}:latest`, `${name}:7b`])
+      expect(config.modelNamed(model)).toMatchObject({ provider: 'openai', model });
 });
