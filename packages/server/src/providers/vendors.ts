@@ -64,6 +64,7 @@ const AI_SDK = {
   together: aiSdk('Together AI', '@ai-sdk/togetherai', 'TOGETHER_API_KEY', 'https://api.together.xyz/v1', 'openai/gpt-oss-120b', LISTS),
   fireworks: aiSdk('Fireworks', '@ai-sdk/fireworks', 'FIREWORKS_API_KEY', 'https://api.fireworks.ai/inference/v1', 'accounts/fireworks/models/gpt-oss-120b', LISTS),
   cerebras: aiSdk('Cerebras', '@ai-sdk/cerebras', 'CEREBRAS_API_KEY', 'https://api.cerebras.ai/v1', 'gpt-oss-120b', LISTS),
+  perplexity: aiSdk('Perplexity', '@ai-sdk/perplexity', 'PERPLEXITY_API_KEY', 'https://api.perplexity.ai', 'sonar-pro'),
   azure: aiSdk('Azure OpenAI', '@ai-sdk/azure', 'AZURE_API_KEY', 'https://{AZURE_RESOURCE_NAME}.openai.azure.com/openai', 'gpt-4o-mini', { requestOptions: { azure: { store: false } } }),
   bedrock: aiSdk('Amazon Bedrock', '@ai-sdk/amazon-bedrock', 'AWS_BEARER_TOKEN_BEDROCK', 'https://bedrock-runtime.{AWS_REGION}.amazonaws.com', 'openai.gpt-oss-120b-1:0', { findsCredentials: true }),
   vertex: aiSdk('Google Vertex AI', '@ai-sdk/google-vertex', 'GOOGLE_VERTEX_API_KEY', 'https://aiplatform.googleapis.com/v1/publishers/google', 'gemini-2.5-flash', { findsCredentials: true }),
