@@ -23,11 +23,11 @@ const descriptions = (await descriptionsOf(dialects)).filter(({ name }) => name 
 describe('a dialect that is added to the list', () => {
   let server: TestServer;
   beforeAll(async () => {
-    server = await startTestServer({}, { dialects, doors: [{ dialect: 'toy', port: 0 }] });
+    server = await startTestServer({}, { dialects, listeners: [{ dialect: 'toy', port: 0 }] });
   });
   afterAll(() => server.stop());
 
-  const door = () => server.running.doors.find(({ dialect }) => dialect === 'toy')?.port;
+  const listener = () => server.running.listeners.find(({ dialect }) => dialect === 'toy')?.port;
 
   async function said(url: string): Promise<unknown> {
     const socket = new WebSocket(url);
@@ -43,7 +43,7 @@ describe('a dialect that is added to the list', () => {
   });
 
   test('has an extra listener, which serves it at every path', async () => {
-    expect(await said(`ws://127.0.0.1:${door()}/anywhere`)).toMatchObject({ type: 'said' });
+    expect(await said(`ws://127.0.0.1:${listener()}/anywhere`)).toMatchObject({ type: 'said' });
   });
 
   test('has HTTP routes with its settings, and its other paths are refused in its error format', async () => {
@@ -61,7 +61,7 @@ describe('a dialect that is added to the list', () => {
     expect(about).toMatchObject({
       toys: true,
       dialects: expect.arrayContaining([{ name: 'toy', sockets: ['/toy'] }]),
-      doors: expect.arrayContaining([{ dialect: 'toy', port: door() }]),
+      listeners: expect.arrayContaining([{ dialect: 'toy', port: listener() }]),
     });
   });
 
@@ -113,9 +113,9 @@ describe('a dialect that is added to the list', () => {
     const client = clientsOf(info, list).find(({ dialect }) => dialect === 'toy');
     expect(client?.addresses.map(({ address }) => address)).toEqual([
       `${server.ws}/toy`,
-      `ws://127.0.0.1:${door()}`,
+      `ws://127.0.0.1:${listener()}`,
       server.http,
-      `http://127.0.0.1:${door()}`,
+      `http://127.0.0.1:${listener()}`,
     ]);
     expect(client?.snippets.map(({ code }) => code.split(' ')[0])).toEqual(['npx', 'curl']);
   });
@@ -134,8 +134,8 @@ describe('a dialect that is added to the list', () => {
 });
 
 test('an extra listener of a dialect that is not in the list is refused', async () => {
-  const start = startTestServer({}, { doors: [{ dialect: 'toy', port: 0 }] });
-  await expect(start).rejects.toThrow('door toy=0 does not name a served dialect');
+  const start = startTestServer({}, { listeners: [{ dialect: 'toy', port: 0 }] });
+  await expect(start).rejects.toThrow('--listen toy=0 does not name a served dialect');
 });
 
 test('thousands of hostile messages to it find no bug', async () => {

@@ -13,8 +13,8 @@ let closed: TestServer;
 beforeAll(async () => {
   model = fakeModel(() => ({ say: 'Fine.' }));
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
-  const doors = [{ dialect: 'a2a', port: 0 }];
-  server = await startTestServer({ ...settings, PARLANCE_TRUSTED_PROXIES: '1' }, { doors });
+  const listeners = [{ dialect: 'a2a', port: 0 }];
+  server = await startTestServer({ ...settings, PARLANCE_TRUSTED_PROXIES: '1' }, { listeners });
   closed = await startTestServer({
     ...settings,
     PARLANCE_AUTH: 'required',
@@ -273,7 +273,7 @@ describe('the agent card', () => {
   });
 
   test('is served on an extra listener as well', async () => {
-    const { port } = server.running.doors.find(({ dialect }) => dialect === 'a2a') ?? {};
+    const { port } = server.running.listeners.find(({ dialect }) => dialect === 'a2a') ?? {};
     const client = await connect(`http://127.0.0.1:${port}`);
     expect((await client.getAgentCard()).supportedInterfaces[0]?.url).toBe(`http://127.0.0.1:${port}/a2a`);
     expect((await send(client, 'hello')).artifacts).toHaveLength(1);

@@ -15,7 +15,7 @@ beforeAll(async () => {
     return text.includes('refuse') ? { status: 400 } : { say: 'Fine.' };
   });
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
-  server = await startTestServer(settings, { doors: [{ dialect: 'agui', port: 0 }] });
+  server = await startTestServer(settings, { listeners: [{ dialect: 'agui', port: 0 }] });
   closed = await startTestServer({ ...settings, PARLANCE_AUTH: 'required' });
 });
 afterAll(async () => {
@@ -168,7 +168,7 @@ test('a failure of the model is RUN_ERROR, the last event', async () => {
 });
 
 test('an extra listener serves the same paths', async () => {
-  const { port } = server.running.doors.find(({ dialect }) => dialect === 'agui') ?? {};
+  const { port } = server.running.listeners.find(({ dialect }) => dialect === 'agui') ?? {};
   for (const agent of [undefined, 'coder'])
     expect(await failure(`http://127.0.0.1:${port}`, 'hello', agent ? { agent } : {})).toBeNull();
 });

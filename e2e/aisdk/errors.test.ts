@@ -11,7 +11,7 @@ let closed: TestServer;
 beforeAll(async () => {
   model = fakeModel(() => ({ say: 'Fine.' }));
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
-  server = await startTestServer(settings, { doors: [{ dialect: 'aisdk', port: 0 }] });
+  server = await startTestServer(settings, { listeners: [{ dialect: 'aisdk', port: 0 }] });
   closed = await startTestServer({
     ...settings,
     PARLANCE_AUTH: 'required',
@@ -113,8 +113,8 @@ test('ids may have any characters', async () => {
 });
 
 test('the dialect can have an extra listener', async () => {
-  const { port } = server.running.doors.find(({ dialect }) => dialect === 'aisdk') ?? {};
-  const response = await post(`http://127.0.0.1:${port}`, { id: 'door', messages: [hello] });
+  const { port } = server.running.listeners.find(({ dialect }) => dialect === 'aisdk') ?? {};
+  const response = await post(`http://127.0.0.1:${port}`, { id: 'listener', messages: [hello] });
   expect(typesOf(await chunksOf(response)).at(-1)).toBe('finish');
 });
 

@@ -18,7 +18,7 @@ const { model, server } = await modelServer(
     return status ? refusedWith(Number(status)) : { say: 'Fine.' };
   },
   { MODEL_ALIASES: 'claude-*=fake, old=coder, lost=nowhere' },
-  { doors: [{ dialect: 'anthropic', port: 0 }] },
+  { listeners: [{ dialect: 'anthropic', port: 0 }] },
 );
 
 const ASKED = { model: 'fake', max_tokens: 100, messages: [{ role: 'user' as const, content: 'hello' }] };
@@ -51,7 +51,7 @@ describe('models', () => {
   });
 
   test('have this format at /v1/models with the header, and another without it', async () => {
-    const { port } = server.running.doors.find(({ dialect }) => dialect === 'anthropic') ?? {};
+    const { port } = server.running.listeners.find(({ dialect }) => dialect === 'anthropic') ?? {};
     for (const http of [server.http, `http://127.0.0.1:${port}`]) {
       const client = anthropicClient(http, { base: '' });
       expect((await client.models.list()).data[0]).toMatchObject({ type: 'model' });

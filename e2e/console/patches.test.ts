@@ -72,7 +72,7 @@ describe.skipIf(NO_BROWSER)('patches', () => {
     const calls = page.locator('.call').filter({ hasText: 'apply_patch' });
     const changed = calls.first();
     await visible(changed.getByText('Done', { exact: true }));
-    expect(await changed.locator('.call-gist').textContent()).toBe('settings.ts');
+    expect(await changed.locator('.call-summary').textContent()).toBe('settings.ts');
     await changed.getByRole('button', { name: /apply_patch/ }).click();
     await visible(changed.locator('.patch'));
     expect(await linesOf(changed, 'removed')).toEqual(['3 - port: 3000,']);

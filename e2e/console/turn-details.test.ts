@@ -32,7 +32,7 @@ const gistShown = (): Promise<void> =>
   holds(
     page,
     `(({ width = 0, height = 0 }) => width > 150 && height > 12)(
-      document.querySelector('.call-gist')?.getBoundingClientRect() ?? {})`,
+      document.querySelector('.call-summary')?.getBoundingClientRect() ?? {})`,
   );
 
 describe.skipIf(NO_BROWSER)('details of a turn', () => {
@@ -114,7 +114,7 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     chat.model.say('Done looking.');
     chat.model.end();
     await visible(chat.answer('Done looking.'));
-    const gist = page.locator('.call-gist').first();
+    const gist = page.locator('.call-summary').first();
     for (const width of [320, 480, 640, 768, 1_024, 1_440]) {
       await page.setViewportSize({ width, height: 900 });
       // The list is measured again after the size has changed.

@@ -85,7 +85,7 @@ describe.skipIf(NO_BROWSER)('browser tools', () => {
 
   test('the console is never read or used, however its address is written, even if its site is allowed', async () => {
     const { port } = new URL(server.http);
-    const door = server.running.doors[0]?.port;
+    const listener = server.running.listeners[0]?.port;
     const names = [
       '127.0.0.1',
       'localhost',
@@ -98,7 +98,7 @@ describe.skipIf(NO_BROWSER)('browser tools', () => {
     ];
     const addresses = [
       ...names.map((name) => `http://${name}:${port}/`),
-      `http://localhost:${door}/v1/server`,
+      `http://localhost:${listener}/v1/server`,
     ];
     const origins = addresses.map((address) => new URL(address).origin);
     const allowed = Object.fromEntries([...origins, site.http].map((origin) => [origin, 'allow']));

@@ -21,7 +21,7 @@ let token: string;
 beforeAll(async () => {
   const settings = { PARLANCE_MAX_BODY: String(LIMIT), PARLANCE_API_REQUESTS_PER_MINUTE: '100000' };
   server = await startTestServer(settings, {
-    doors: [
+    listeners: [
       { dialect: 'openai', port: 0 },
       { dialect: 'anthropic', port: 0 },
     ],
@@ -67,7 +67,7 @@ test('on an extra listener errors have the format of its dialect, including a re
     openai: { error: { type: 'invalid_request_error', message: expect.any(String) } },
     anthropic: { type: 'error', error: { message: expect.any(String) } },
   };
-  for (const { dialect, port } of server.running.doors) {
+  for (const { dialect, port } of server.running.listeners) {
     const shape = SHAPES[dialect as keyof typeof SHAPES];
     if (!shape) continue;
     const path = dialect === 'openai' ? '/v1/conversations' : '/v1/messages';

@@ -61,19 +61,19 @@ const SOCKETS: Readonly<Record<string, readonly Request[]>> = {
   pusher: [socketAt(CHANNELS)],
 };
 /** The listener of a dialect with sockets serves them at every path. */
-const socketsOf = (door: string): readonly Request[] =>
-  SOCKETS[door] ?? (hasSockets(door) ? [socketAt('/'), socketAt('/ws')] : []);
-const hasSockets = (door: string): boolean =>
-  DIALECTS.some(({ name, listen }) => name === door && socketRoutes(listen).length > 0);
+const socketsOf = (listener: string): readonly Request[] =>
+  SOCKETS[listener] ?? (hasSockets(listener) ? [socketAt('/'), socketAt('/ws')] : []);
+const hasSockets = (listener: string): boolean =>
+  DIALECTS.some(({ name, listen }) => name === listener && socketRoutes(listen).length > 0);
 
 let server: TestServer;
-const doors: { dialect: string; port: number }[] = [];
+const listeners: { dialect: string; port: number }[] = [];
 beforeAll(async () => {
   server = await startTestServer({
     PARLANCE_LISTEN: DIALECT_NAMES.map((dialect) => `${dialect}=0`).join(','),
     ALLOWED_ORIGINS: ALLOWED.join(','),
   });
-  doors.push({ dialect: 'all', port: server.running.port }, ...server.running.doors);
+  listeners.push({ dialect: 'all', port: server.running.port }, ...server.running.listeners);
 });
 afterAll(() => server.stop());
 
@@ -111,7 +111,7 @@ function complaint(caller: Caller, request: Request, { status, headers, body }: 
 const preflightHeaders = (answer: RawAnswer) => answer.headers.get('access-control-allow-methods');
 
 describe.each(['all', ...DIALECT_NAMES])('the listener %s', (dialect) => {
-  const portOf = () => doors.find((door) => door.dialect === dialect)?.port ?? 0;
+  const portOf = () => listeners.find((listener) => listener.dialect === dialect)?.port ?? 0;
 
   for (const [subject, callers] of [
     ['Host', hostCallers],
@@ -177,7 +177,7 @@ test.each(['evil.example:80', '127.0.0.1:80', '[::1]:80', 'evil', '*', '%', '//e
 );
 
 test('the log explains once how to allow a refused extension, and that setting works', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'parlance-doors-'));
+  const folder = mkdtempSync(join(tmpdir(), 'parlance-listeners-'));
   await using process = await startProcess(folder, { LOG_LEVEL: 'info', PARLANCE_LISTEN: 'agentloop=0' });
   const { port } = new URL(process.http);
   const headers: Lines = [

@@ -29,9 +29,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function store(doors: readonly string[]): Promise<void> {
+async function store(listeners: readonly string[]): Promise<void> {
   const { version } = await ada.admin.settings.read();
-  await ada.admin.settings.change({ version, values: { doors: [...doors] } });
+  await ada.admin.settings.change({ version, values: { listeners: [...listeners] } });
 }
 
 const listed = async () =>
@@ -63,7 +63,7 @@ test('a listener is open when it is stored, is kept by a restart, and is closed 
 async function streaming(parlance: Parlance) {
   const port = freePort();
   const { version } = await parlance.admin.settings.read();
-  await parlance.admin.settings.change({ version, values: { doors: [`native=${port}`] } });
+  await parlance.admin.settings.change({ version, values: { listeners: [`native=${port}`] } });
   const here = connect({ url: `http://127.0.0.1:${port}`, token: parlance.token });
   const response = await fetch(`http://127.0.0.1:${port}/v1/activity`, {
     headers: { authorization: `Bearer ${parlance.token}`, accept: 'text/event-stream' },
@@ -78,8 +78,11 @@ describe('a listener that is removed', () => {
     const gated = await startTestServer({ ...model.settings, PARLANCE_GRACE: '600000' });
     const admin = connect({ url: gated.http, token: await gated.login('ada', 'ada-password') });
     const port = freePort();
-    const doors = (list: string[]) => ({ version: list.length === 0 ? 1 : 0, values: { doors: list } });
-    await admin.admin.settings.change(doors([`openai=${port}`]));
+    const listeners = (list: string[]) => ({
+      version: list.length === 0 ? 1 : 0,
+      values: { listeners: list },
+    });
+    await admin.admin.settings.change(listeners([`openai=${port}`]));
     const url = `http://127.0.0.1:${port}`;
     const answer = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
@@ -91,7 +94,7 @@ describe('a listener that is removed', () => {
       }),
     });
     const there = connect({ url, token: admin.token });
-    expect(await there.admin.settings.change(doors([]))).toMatchObject({ stored: { doors: [] } });
+    expect(await there.admin.settings.change(listeners([]))).toMatchObject({ stored: { listeners: [] } });
     await expect(fetch(`${url}/health`)).rejects.toThrow();
     model.release();
     expect(await answer.text()).toContain('and whole.');
@@ -109,12 +112,12 @@ describe('a listener that is removed', () => {
     const dialects = [...new Set(STREAMS.map(({ dialect }) => dialect))];
     const ports = new Map<string, number>();
     for (const dialect of dialects) ports.set(dialect, await freePort());
-    const doors = [...ports].map(([dialect, port]) => `${dialect}=${port}`);
-    await admin.settings.change({ version: 0, values: { doors } });
+    const listeners = [...ports].map(([dialect, port]) => `${dialect}=${port}`);
+    await admin.settings.change({ version: 0, values: { listeners } });
     const opened = await Promise.all(
       STREAMS.map((one) => openStream(`http://127.0.0.1:${ports.get(one.dialect)}`, one, token)),
     );
-    await admin.settings.change({ version: 1, values: { doors: [] } });
+    await admin.settings.change({ version: 1, values: { listeners: [] } });
     for (const [index, { ending }] of STREAMS.entries())
       expect(await opened[index]?.whole).toMatch(ending('The listener was removed'));
 
@@ -137,7 +140,7 @@ describe('a listener that is removed', () => {
     const slow = await startTestServer({ PARLANCE_GRACE: '600000' });
     const admin = connect({ url: slow.http, token: await slow.login('ada', 'ada-password') });
     const { rest } = await streaming(admin);
-    await admin.admin.settings.change({ version: 1, values: { doors: [] } });
+    await admin.admin.settings.change({ version: 1, values: { listeners: [] } });
     await slow.stop();
     expect(await rest).toStartWith('event: ready');
   });
@@ -157,6 +160,6 @@ test('a port in use is reported, and the other listeners stay open', async () =>
 test('only admins change listeners, and only to dialects that exist', async () => {
   await expect(store(['nothing=8080'])).rejects.toMatchObject({ code: 'invalid' });
   const dev = connect({ url: server.http, token: await server.login('dev', 'dev-password') });
-  const change = dev.admin.settings.change({ version: 0, values: { doors: ['agentloop=8080'] } });
+  const change = dev.admin.settings.change({ version: 0, values: { listeners: ['agentloop=8080'] } });
   await expect(change).rejects.toMatchObject({ code: 'forbidden' });
 });

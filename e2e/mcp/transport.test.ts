@@ -12,7 +12,7 @@ let server: TestServer;
 beforeAll(async () => {
   model = fakeModel(() => ({ say: 'Fine.' }));
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
-  server = await startTestServer(settings, { doors: [{ dialect: 'mcp', port: 0 }] });
+  server = await startTestServer(settings, { listeners: [{ dialect: 'mcp', port: 0 }] });
 });
 afterAll(async () => {
   await server.stop();
@@ -130,7 +130,7 @@ test('a requestState of another user or an unknown one is -32602, and starts not
 });
 
 test('an extra listener serves the same path', async () => {
-  const { port } = server.running.doors.find(({ dialect }) => dialect === 'mcp') ?? {};
+  const { port } = server.running.listeners.find(({ dialect }) => dialect === 'mcp') ?? {};
   const { call, close } = await connect('2025', `http://127.0.0.1:${port}`);
   expect((await call('list_sessions')).isError).toBeUndefined();
   await close();

@@ -7,7 +7,7 @@ import { failure, openaiClient } from './client.ts';
 const { model, server } = await modelServer(
   ({ messages }) => ({ say: `re: ${messages.at(-1)?.content}` }),
   {},
-  { doors: [{ dialect: 'openai', port: 0 }] },
+  { listeners: [{ dialect: 'openai', port: 0 }] },
 );
 const client = openaiClient(server.http);
 
@@ -148,7 +148,7 @@ test('conversations of other users are not found, and their ids can be used', as
 });
 
 test('they are served at /v1 of an extra listener; /v1 of the default one belongs to another dialect', async () => {
-  const { port } = server.running.doors.find(({ dialect }) => dialect === 'openai') ?? {};
+  const { port } = server.running.listeners.find(({ dialect }) => dialect === 'openai') ?? {};
   const alone = openaiClient(`http://127.0.0.1:${port}`, { base: '/v1' });
   expect((await alone.conversations.create()).object).toBe('conversation');
   const elsewhere = await fetch(`${server.http}/v1/conversations`, {

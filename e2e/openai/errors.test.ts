@@ -18,7 +18,7 @@ const { model, server } = await modelServer(
     return status ? refusedWith(Number(status)) : { say: 'Fine.' };
   },
   { MODEL_ALIASES: 'gpt-*=fake, old=coder, lost=nowhere' },
-  { doors: [{ dialect: 'openai', port: 0 }] },
+  { listeners: [{ dialect: 'openai', port: 0 }] },
 );
 
 const hello = [{ role: 'user', content: 'hello' }] as const;
@@ -38,7 +38,7 @@ describe('models', () => {
   });
 
   test('are served at /v1, and at /v1 of an extra listener', async () => {
-    const { port } = server.running.doors.find(({ dialect }) => dialect === 'openai') ?? {};
+    const { port } = server.running.listeners.find(({ dialect }) => dialect === 'openai') ?? {};
     for (const http of [server.http, `http://127.0.0.1:${port}`]) {
       const client = openaiClient(http, { base: '/v1' });
       expect((await client.models.list()).data.length).toBeGreaterThan(2);

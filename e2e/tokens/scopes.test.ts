@@ -72,7 +72,7 @@ describe.each(['open', 'required'])('in %s mode', (PARLANCE_AUTH) => {
   const onItsPort = (dialect: keyof typeof CHATS): Way => ({
     ...at(dialect, '/'),
     open(key) {
-      const { port } = server.running.doors.find((door) => door.dialect === dialect) ?? {};
+      const { port } = server.running.listeners.find((listener) => listener.dialect === dialect) ?? {};
       return TestClient.connect(`ws://127.0.0.1:${port}/?token=${key}`);
     },
   });

@@ -9,7 +9,7 @@ import { isOptional, type Names, structure, typeText } from './type-text.ts';
 const SOURCES = join(import.meta.dir, '../../packages/protocol/src');
 
 /** Fields that several events spread from a constant. */
-const SPREAD = ['TURN_TERMS', 'ANSWER_TERMS'];
+const SPREAD = ['TURN_OPTIONS', 'ANSWER_TERMS'];
 
 /** Descriptions of fields without a comment, by type or name. */
 const BY_TYPE: Readonly<Record<string, string>> = {
@@ -90,7 +90,7 @@ function eventSection(type: string, body: z.ZodObject, used: Set<string>): strin
 }
 
 const spread = new Set<unknown>(
-  [protocol.TURN_TERMS, protocol.ANSWER_TERMS].flatMap((terms) => Object.values(terms)),
+  [protocol.TURN_OPTIONS, protocol.ANSWER_TERMS].flatMap((terms) => Object.values(terms)),
 );
 const isSpread = (schema: z.ZodType): boolean => spread.has(schema);
 

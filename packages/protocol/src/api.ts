@@ -252,7 +252,7 @@ export const About = z.object({
   approval: ApprovalMode,
   vendors: z.array(Vendor).describe('the vendors that a key can be entered for'),
   sandbox: z.boolean().describe('whether commands run in a sandbox'),
-  doors: z.array(z.object({ dialect: z.string(), port: z.number().int() })),
+  listeners: z.array(z.object({ dialect: z.string(), port: z.number().int() })),
   dialects: z
     .array(z.object({ name: z.string(), sockets: z.array(z.string()) }))
     .describe('the served dialects with their WebSocket paths; see also /v1/dialects'),
@@ -432,7 +432,7 @@ export const Listener = z.object({
 });
 export type Listener = z.infer<typeof Listener>;
 export const ListenerList = z.object({
-  doors: z.array(Listener),
+  listeners: z.array(Listener),
 });
 export type ListenerList = z.infer<typeof ListenerList>;
 const McpError = z.object({ at: z.iso.datetime(), message: z.string() }).nullable();

@@ -5,7 +5,7 @@ import { History, SystemText } from './history.ts';
 import { ApprovalId, CallId, InputId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
-import { ANSWER_TERMS, TURN_TERMS } from './turn-options.ts';
+import { ANSWER_TERMS, TURN_OPTIONS } from './turn-options.ts';
 
 export const SessionCreate = z.object({
   type: z.literal('session.create'),
@@ -60,7 +60,7 @@ export const InputSubmit = z.object({
   results: z.array(CallResult).max(1_000).optional(),
   /** true: without parts, the model continues from the session, for example from results in its history */
   continues: z.boolean().optional(),
-  ...TURN_TERMS,
+  ...TURN_OPTIONS,
 });
 
 export const TurnCancel = z.object({

@@ -19,7 +19,7 @@ import { HistoryItem, SystemText } from './history.ts';
 import { ApprovalId, BlockId, CallId, ConnectionId, InputId, SessionId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
-import { ANSWER_TERMS, TURN_TERMS } from './turn-options.ts';
+import { ANSWER_TERMS, TURN_OPTIONS } from './turn-options.ts';
 
 /**
  * `turn`: messages, and what an agent does in answer to them. `session`: the session as a whole – its settings,
@@ -114,7 +114,7 @@ export const EVENTS = {
     untrusted: z.boolean().optional(),
     /** instructions for the model directly before and after the parts */
     system: z.object({ before: SystemText.optional(), after: SystemText.optional() }).optional(),
-    ...TURN_TERMS,
+    ...TURN_OPTIONS,
   }),
   /** A queued input was cancelled: its turn will not start. */
   'input.cancelled': durable('turn', { input: InputId, turn: TurnId, by: z.string() }),

@@ -43,7 +43,7 @@ export const ModelOptions = z.object({
 export type ModelOptions = z.infer<typeof ModelOptions>;
 
 /** Fields of `input.submit` and of the stored input. */
-export const TURN_TERMS = {
+export const TURN_OPTIONS = {
   /** offered in addition to the agent's tools; the caller's tool wins if names are equal */
   tools: z.array(CallerTool).max(1_000).optional(),
   /** false: the agent's own tools are not offered */
@@ -56,11 +56,17 @@ export const TURN_TERMS = {
   context: z.string().max(200_000).optional(),
   options: ModelOptions.optional(),
 };
-export const TurnTerms = z.object(TURN_TERMS);
-export type TurnTerms = z.infer<typeof TurnTerms>;
+export const TurnOptions = z.object(TURN_OPTIONS);
+export type TurnOptions = z.infer<typeof TurnOptions>;
 
 /** Picks the terms from a command or an event. */
-export const turnTermsOf = ({ tools, agentTools, instructions, context, options }: TurnTerms): TurnTerms => ({
+export const turnOptionsOf = ({
+  tools,
+  agentTools,
+  instructions,
+  context,
+  options,
+}: TurnOptions): TurnOptions => ({
   tools,
   agentTools,
   instructions,
@@ -71,7 +77,7 @@ export const turnTermsOf = ({ tools, agentTools, instructions, context, options 
 /** Fields of an answer that lets a turn continue, and of the stored answer. */
 export const ANSWER_TERMS = {
   /** replaces the terms of the turn's input for the rest of the turn */
-  terms: TurnTerms.optional(),
+  terms: TurnOptions.optional(),
   /** data for programs about the request that brought the answer; not shown to the model */
   attributes: z.record(z.string(), JsonValue).optional(),
 };

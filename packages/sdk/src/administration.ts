@@ -92,7 +92,7 @@ export function administration(http: HttpClient): Administration {
       return (await http.json<NodeList>({ path: '/v1/admin/nodes', signal })).nodes;
     },
     async listeners({ signal } = {}) {
-      return (await http.json<ListenerList>({ path: '/v1/admin/doors', signal })).doors;
+      return (await http.json<ListenerList>({ path: '/v1/admin/listeners', signal })).listeners;
     },
     async mcp({ signal } = {}) {
       return (await http.json<McpServerList>({ path: '/v1/admin/mcp', signal })).servers;

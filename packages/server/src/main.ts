@@ -2,7 +2,7 @@
 import { ensureUsers } from './accounts/users.ts';
 import { type EmbeddedServer, runEmbedded } from './compose/embedded.ts';
 import { openBackend } from './compose/engine.ts';
-import { openFront } from './compose/front.ts';
+import { openGateway } from './compose/gateway.ts';
 import { openListeners } from './compose/listeners.ts';
 import { type RunningServer, runServer } from './compose/running-server.ts';
 import { type Config, checkChannels } from './config/config.ts';
@@ -25,15 +25,15 @@ export async function startServer(
   checkChannels(config);
   await using resources = new AsyncDisposableStack();
   const backend = await openBackend(config, dialects, resources);
-  const front = await openFront(config, { backend, dialects }, resources);
+  const gateway = await openGateway(config, { backend, dialects }, resources);
   const { store, oneAtATime } = backend.storage;
   const applyUsers = () => oneAtATime(() => ensureUsers(store, config.authUsers));
   // Before the ports answer: until then former passwords would count, and new ones would not.
   if (config.authUsers.length > 0) await applyUsers();
-  openListeners(config, { backend, front }, resources);
+  openListeners(config, { backend, gateway }, resources);
   // Only after the ports are bound: a failed start must not create a user whose password nobody has seen.
   const adminPassword = config.authUsers.length > 0 ? null : await applyUsers();
-  return runServer(config, { backend, front, adminPassword }, resources.move());
+  return runServer(config, { backend, gateway, adminPassword }, resources.move());
 }
 
 /**
@@ -48,9 +48,9 @@ export async function embedServer(
   given: Config,
   dialects: readonly Dialect[] = DIALECTS,
 ): Promise<EmbeddedServer> {
-  const config: Config = { ...given, auth: 'open', doors: [], anyFolder: true };
+  const config: Config = { ...given, auth: 'open', listeners: [], anyFolder: true };
   await using resources = new AsyncDisposableStack();
   const backend = await openBackend(config, dialects, resources);
-  const front = await openFront(config, { backend, dialects }, resources);
-  return runEmbedded(config, { backend, front }, resources.move());
+  const gateway = await openGateway(config, { backend, dialects }, resources);
+  return runEmbedded(config, { backend, gateway }, resources.move());
 }

@@ -72,8 +72,8 @@ describe('a port that another program listens on stops the start with one line',
       await using foreign = foreignListener(host);
       const port = await printedPort(foreign);
       expect(await runParlance(['serve', '--port', port], options())).toEqual(refusal(port, '--port PORT'));
-      const doors = options({ PORT: '0', PARLANCE_LISTEN: `pusher=${port}` });
-      expect(await runParlance(['serve'], doors)).toEqual(refusal(port, '--listen pusher=PORT'));
+      const listeners = options({ PORT: '0', PARLANCE_LISTEN: `pusher=${port}` });
+      expect(await runParlance(['serve'], listeners)).toEqual(refusal(port, '--listen pusher=PORT'));
     });
   }
 });

@@ -49,7 +49,7 @@ export async function serve(argv: readonly string[]): Promise<number | null> {
   const url = urlOf(ownHost(server.host), server.port);
   withdraw = shareServer(config.data, url, (path, init) => server.fetch(path, init));
   console.log(`parlance listening on ${urlOf(server.host, server.port)}`);
-  for (const listener of server.doors)
+  for (const listener of server.listeners)
     console.log(`parlance listener ${listener.dialect} on ${urlOf(server.host, listener.port)}`);
   if (hasBanner) console.log(bannerOf(config, { model: server.model(), url, adminPassword }));
   if (process.stderr.isTTY) waiting = () => waitingLine(server.running(), config.grace);

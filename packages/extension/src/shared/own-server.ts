@@ -28,8 +28,8 @@ async function portsOf(url: string, token: string): Promise<readonly number[]> {
   try {
     const headers = { authorization: `Bearer ${token}` };
     const response = await fetch(`${url}/v1/server`, { headers, signal: AbortSignal.timeout(FRESH_MS) });
-    const { doors } = (await response.json()) as { doors: readonly { readonly port: number }[] };
-    const ports = doors.map(({ port }) => port);
+    const { listeners } = (await response.json()) as { listeners: readonly { readonly port: number }[] };
+    const ports = listeners.map(({ port }) => port);
     await serverPorts.set({ url, ports, at: Date.now() });
     return ports;
   } catch {

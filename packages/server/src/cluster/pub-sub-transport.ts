@@ -105,7 +105,7 @@ export class PubSubTransport implements Transport {
       sets: this.#sets,
       timings,
       announce: (body) => this.#sender.toEveryone({ kind: REGISTRY, body }),
-      heardAt: (other) => this.#receiver.heardAt(other),
+      lastSeenAt: (other) => this.#receiver.lastSeenAt(other),
     });
     this.registry.add(NODES);
     this.others = this.registry.follow([NODES]);
@@ -508,8 +508,8 @@ export class Receiver {
     this.#batches.restart();
   }
 
-  heardAt(node: NodeId): number | undefined {
-    return this.#batches.heardAt(node);
+  lastSeenAt(node: NodeId): number | undefined {
+    return this.#batches.lastSeenAt(node);
   }
 
   take(channel: string, text: string): void {
@@ -630,7 +630,7 @@ class ReceivedBatches {
   }
 
   /** When the last batch of the node was received. */
-  heardAt(node: NodeId): number | undefined {
+  lastSeenAt(node: NodeId): number | undefined {
     return this.#senders.get(node)?.at;
   }
 

@@ -13,7 +13,7 @@ export type RegistryOptions = {
   readonly timings: Timings;
   readonly announce: (announcement: Announcement) => void;
   /** when the last message of the node was received */
-  readonly heardAt: (node: NodeId) => number | undefined;
+  readonly lastSeenAt: (node: NodeId) => number | undefined;
 };
 
 /** Number of sets read in one round trip. */
@@ -93,7 +93,7 @@ export class NodeRegistry implements Registry {
   }
 
   #tick(): void {
-    const { sets, timings, heardAt } = this.options;
+    const { sets, timings, lastSeenAt } = this.options;
     const paused = sets.now() - this.#tickedAt > timings.expiryMs / 2;
     this.#tickedAt = sets.now();
     if (!sets.connected) return;
@@ -102,7 +102,7 @@ export class NodeRegistry implements Registry {
     this.#own.renew(sets.now() - timings.renewMs);
     const silentSince = sets.now() - timings.expiryMs;
     for (const mirror of this.#mirrors.values())
-      mirror.removeIf(({ node, at }) => Math.max(at, heardAt(node) ?? 0) < silentSince);
+      mirror.removeIf(({ node, at }) => Math.max(at, lastSeenAt(node) ?? 0) < silentSince);
     const unread = [...this.#mirrors.values()].filter(({ readAt }) => readAt < silentSince);
     void readAll(unread.slice(0, READ_AT_ONCE), true);
   }

@@ -39,7 +39,7 @@ export type LinkParts = {
   readonly meter: Meter;
   readonly newId: () => string;
   /** whether a subscriber on this node receives all sessions of the owner */
-  readonly isHeard: (owner: PrincipalId) => boolean;
+  readonly hasSubscribers: (owner: PrincipalId) => boolean;
   /** called if new events of the session could not be read; they are read later */
   readonly notRead: (reason: unknown) => void;
   /** the keys under which nodes announce their interest in the session */
@@ -65,20 +65,20 @@ export class RemoteLink implements SessionLink {
   #closed = false;
   /** whether this node has stored events of the session */
   #hasStored = false;
-  #greeted: readonly NodeId[];
+  #announcedTo: readonly NodeId[];
 
   constructor(
     private readonly session: LinkedSession,
     private readonly parts: LinkParts,
   ) {
     this.#watchers = parts.transport.registry.follow(parts.interests);
-    this.#greeted = this.#watchers.nodes;
-    this.#watchers.onChange(() => this.#greet());
+    this.#announcedTo = this.#watchers.nodes;
+    this.#watchers.onChange(() => this.#announce());
   }
 
   get followed(): boolean {
     if (this.#interest) return true;
-    return statusOf(this.session.state) === 'running' && this.parts.isHeard(this.session.ref.owner);
+    return statusOf(this.session.state) === 'running' && this.parts.hasSubscribers(this.session.ref.owner);
   }
 
   publish(event: EphemeralEvent): void {
@@ -171,10 +171,10 @@ export class RemoteLink implements SessionLink {
   }
 
   /** A new watcher may have read the session before our last append: send it our position. */
-  #greet(): void {
+  #announce(): void {
     const { nodes } = this.#watchers;
-    const added = nodes.filter((node) => !this.#greeted.includes(node));
-    this.#greeted = nodes;
+    const added = nodes.filter((node) => !this.#announcedTo.includes(node));
+    this.#announcedTo = nodes;
     if (this.#hasStored)
       this.parts.transport.send(added, headMessage(this.session.ref, this.session.state.seq));
   }

@@ -110,7 +110,7 @@ class RemoteNetwork implements ClusterNetwork {
     const link = new RemoteLink(session, {
       ...this.parts,
       interests,
-      isHeard: this.#isHeard,
+      hasSubscribers: this.#hasSubscribers,
       notRead: (err) => this.#notRead(session, err),
     });
     this.#links.set(session, link);
@@ -132,7 +132,7 @@ class RemoteNetwork implements ClusterNetwork {
     };
   }
 
-  readonly #isHeard = (owner: PrincipalId): boolean =>
+  readonly #hasSubscribers = (owner: PrincipalId): boolean =>
     this.#followedOwners.has(EVERYONE) || this.#followedOwners.has(ofOwner(owner));
 
   /**
@@ -147,7 +147,7 @@ class RemoteNetwork implements ClusterNetwork {
       deliver(known);
       return;
     }
-    if (!known && !this.#isHeard(ref.owner)) return;
+    if (!known && !this.#hasSubscribers(ref.owner)) return;
     const seen = this.#unread.get(sessionKey(ref))?.seen ?? upTo;
     sessions
       .use(ref, async (session) => deliver(session), seen)
@@ -192,7 +192,7 @@ class RemoteNetwork implements ClusterNetwork {
     this.#unread.clear();
     const reads = unread.map(async ({ ref, seen }) => {
       const session = this.#sessions?.loaded(ref);
-      if (!this.#isHeard(ref.owner) && !session?.role.isDriver && !session?.link?.followed) return;
+      if (!this.#hasSubscribers(ref.owner) && !session?.role.isDriver && !session?.link?.followed) return;
       await this.#sessions
         ?.use(ref, upToDate, seen)
         .catch((err) => this.#notRead({ ref, state: { seq: seen } }, err));

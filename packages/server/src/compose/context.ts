@@ -66,7 +66,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
       }),
       pairings: openPairings({ pairings: store.pairings, log }),
       prices: openPrices(store.settings),
-      doors: () => [
+      listeners: () => [
         ...state.listening.map(({ dialect, port, number }) => ({
           address: config.host,
           dialect,
@@ -132,7 +132,7 @@ function aboutOf(config: Config, { hasSandbox, dialects, state, live }: AboutPar
     },
     vendors: vendorViews(),
     sandbox: hasSandbox,
-    doors: () => state.listening.map(({ dialect, port }) => ({ dialect, port })),
+    listeners: () => state.listening.map(({ dialect, port }) => ({ dialect, port })),
     dialects: dialects.map(({ name, listen }) => ({
       name,
       sockets: [...new Set(socketRoutes(listen).map(({ ws }) => ws))],

@@ -10,7 +10,7 @@ import type { Connection, FrameTap, Socket } from '../http/connection.ts';
 import { readFrame } from '../http/read-frame.ts';
 import { ReceiveQueue } from '../http/receive-queue.ts';
 import type { Backend } from './engine.ts';
-import type { Front } from './front.ts';
+import type { Gateway } from './gateway.ts';
 import { resumeTurns } from './resume.ts';
 
 export type EmbeddedSocket = Pick<InProcessSocket, 'receive' | 'idle' | 'close'>;
@@ -24,7 +24,7 @@ export type EmbeddedServer = {
   stop(graceMs: number): Promise<void>;
 };
 
-export type EmbeddedParts = { readonly backend: Backend; readonly front: Front };
+export type EmbeddedParts = { readonly backend: Backend; readonly gateway: Gateway };
 
 /** Host name in request URLs; nothing listens there. */
 const ORIGIN = 'http://localhost';
@@ -40,11 +40,11 @@ export function localFetch(routes: Hono): EmbeddedServer['fetch'] {
 
 export function runEmbedded(
   config: Config,
-  { backend, front }: EmbeddedParts,
+  { backend, gateway }: EmbeddedParts,
   opened: AsyncDisposableStack,
 ): EmbeddedServer {
   const { engine, log } = backend;
-  const { state, routes, readiness } = front;
+  const { state, routes, readiness } = gateway;
   const router = socketRouter(state.served);
   const sockets = new EmbeddedSockets(config.maxFrame, log);
   readiness.serving();

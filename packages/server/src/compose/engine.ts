@@ -33,11 +33,11 @@ import { metered } from '../stores/shared/metered.ts';
 import { openLog } from '../telemetry/log.ts';
 import { type Metrics, openMetrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
+import type { Imports } from '../tools/custom/imports.ts';
 import { openFolders } from '../tools/folders.ts';
 import { openGuard } from '../tools/guard.ts';
 import { builtInTools } from '../tools/index.ts';
 import { type McpTools, openMcp } from '../tools/mcp/open.ts';
-import type { Imports } from '../tools/own/imports.ts';
 import { findSandbox, type Sandbox } from '../tools/shell/sandbox.ts';
 import { agentCatalog, DEFAULT_INSTRUCTIONS } from './domains.ts';
 import { liveProvider } from './live-provider.ts';
@@ -243,8 +243,8 @@ async function openTools(
 /** Loaded only if there are any. */
 async function ownTools({ tools: modules }: Config, builtIn: readonly Tool[], log: Log): Promise<Tool[]> {
   if (modules.length === 0) return [];
-  const { loadOwnTools } = await import('../tools/own/load.ts');
-  const own = await loadOwnTools(
+  const { loadCustomTools } = await import('../tools/custom/load.ts');
+  const own = await loadCustomTools(
     modules,
     builtIn.map(({ name }) => name),
   );
@@ -255,7 +255,7 @@ async function ownTools({ tools: modules }: Config, builtIn: readonly Tool[], lo
 /** What agents must not change: the modules of the operator, and what they import. */
 async function ownImports({ tools: modules, cwd }: Config): Promise<Imports> {
   if (modules.length === 0) return { readOnly: [], writable: [] };
-  const { findImports } = await import('../tools/own/imports.ts');
+  const { findImports } = await import('../tools/custom/imports.ts');
   return findImports(modules, cwd);
 }
 

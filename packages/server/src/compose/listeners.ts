@@ -1,6 +1,6 @@
 /** The default listener and the extra ones, each of one dialect. */
 import { Fault } from '@parlance/protocol';
-import { type Changeable, type Config, ConfigError, type Door } from '../config/config.ts';
+import { type Changeable, type Config, ConfigError, type ListenerAddress } from '../config/config.ts';
 import type { Log } from '../core/index.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
 import {
@@ -14,13 +14,13 @@ import { originPolicy } from '../http/origin-policy.ts';
 import { pairedRequests } from '../http/paired-origins.ts';
 import { sleep } from '../lib/sleep.ts';
 import type { Backend } from './engine.ts';
-import type { Front } from './front.ts';
+import type { Gateway } from './gateway.ts';
 import { dialectRefusal, dialectRoutes, refusalOf } from './http.ts';
 import { listenOrExplain } from './listen.ts';
 import { openingOf } from './sockets.ts';
 import type { FailedPort } from './state.ts';
 
-export type ListenerParts = { readonly backend: Backend; readonly front: Front };
+export type ListenerParts = { readonly backend: Backend; readonly gateway: Gateway };
 
 /**
  * Listens on every port, the default listener first. Throws if a port is in use. Listeners that admins store are opened and
@@ -28,10 +28,10 @@ export type ListenerParts = { readonly backend: Backend; readonly front: Front }
  */
 export function openListeners(
   config: Config,
-  { backend, front }: ListenerParts,
+  { backend, gateway }: ListenerParts,
   resources: AsyncDisposableStack,
 ): void {
-  const { sockets, routes, state } = front;
+  const { sockets, routes, state } = gateway;
   const { served } = state;
   const { authenticator, log, store, setup } = backend;
   const { hasOrigin } = store.pairings;
@@ -91,13 +91,14 @@ export function openListeners(
   };
   const keep = (listener: OpenListener) => resources.defer(() => listener.close());
   keep(open({ port: config.port, dialect: null, router: socketRouter(served) }));
-  for (const door of config.doors) keep(open(extraListener(door, served)));
+  for (const address of config.listeners) keep(open(extraListener(address, served)));
   const stored = new StoredListeners({
-    open: (door) => open(extraListener(door, served)),
+    open: (address) => open(extraListener(address, served)),
     failed: state.failed,
     log,
   });
-  const follow = ({ doors }: Changeable) => stored.replace(doors.filter((door) => !isIn(config.doors, door)));
+  const follow = ({ listeners }: Changeable) =>
+    stored.replace(listeners.filter((address) => !isIn(config.listeners, address)));
   follow(setup.live.current);
   setup.live.onChange(follow);
   resources.defer(() => stored.close());
@@ -128,10 +129,11 @@ type Listener = {
   readonly own?: Dialect;
 };
 
-function extraListener(door: Door, served: readonly ServedDialect[]): Listener {
-  const own = served.find(({ dialect }) => dialect.name === door.dialect);
-  if (!own) throw new ConfigError(`door ${door.dialect}=${door.port} does not name a served dialect`);
-  return { ...door, router: listenerRouter(own), own: own.dialect };
+function extraListener(address: ListenerAddress, served: readonly ServedDialect[]): Listener {
+  const own = served.find(({ dialect }) => dialect.name === address.dialect);
+  if (!own)
+    throw new ConfigError(`--listen ${address.dialect}=${address.port} does not name a served dialect`);
+  return { ...address, router: listenerRouter(own), own: own.dialect };
 }
 
 // Extra listeners that admins add and remove while the server runs.
@@ -145,49 +147,49 @@ type OpenListener = {
 
 type StoredListenerParts = {
   /** Throws if the port cannot be used. */
-  readonly open: (door: Door) => OpenListener;
+  readonly open: (address: ListenerAddress) => OpenListener;
   /** those that could not be opened, for the administration */
   readonly failed: FailedPort[];
   readonly log: Log;
 };
 
-const isIn = (doors: readonly Door[], { dialect, port }: Door): boolean =>
-  doors.some((door) => door.dialect === dialect && door.port === port);
+const isIn = (addresses: readonly ListenerAddress[], { dialect, port }: ListenerAddress): boolean =>
+  addresses.some((address) => address.dialect === dialect && address.port === port);
 
 class StoredListeners {
-  #opened: readonly { readonly door: Door; readonly listener: OpenListener }[] = [];
+  #opened: readonly { readonly address: ListenerAddress; readonly listener: OpenListener }[] = [];
   readonly #draining = new Set<OpenListener>();
 
   constructor(private readonly parts: StoredListenerParts) {}
 
   /** Drains those that are no longer wanted and opens new ones. The others stay open. */
-  replace(configured: readonly Door[]): void {
+  replace(configured: readonly ListenerAddress[]): void {
     const { open, failed, log } = this.parts;
-    const gone = this.#opened.filter(({ door }) => !isIn(configured, door));
+    const gone = this.#opened.filter(({ address }) => !isIn(configured, address));
     const kept = this.#opened.filter((opened) => !gone.includes(opened));
-    for (const { door, listener } of gone) this.#drain(door, listener);
+    for (const { address, listener } of gone) this.#drain(address, listener);
     failed.length = 0;
     const opened = [...kept];
-    for (const door of configured) {
-      if (opened.some((one) => isIn([one.door], door))) continue;
+    for (const address of configured) {
+      if (opened.some((one) => isIn([one.address], address))) continue;
       try {
-        opened.push({ door, listener: open(door) });
-        log.info(door, 'listener opened');
+        opened.push({ address, listener: open(address) });
+        log.info(address, 'listener opened');
       } catch (err) {
-        failed.push({ ...door, problem: problemOf(err) });
-        log.error({ ...door, err }, 'failed to open listener');
+        failed.push({ ...address, problem: problemOf(err) });
+        log.error({ ...address, err }, 'failed to open listener');
       }
     }
     this.#opened = opened;
   }
 
-  #drain(door: Door, listener: OpenListener): void {
+  #drain(address: ListenerAddress, listener: OpenListener): void {
     const { log } = this.parts;
     this.#draining.add(listener);
     listener
       .drain()
-      .then(() => log.info(door, 'listener closed'))
-      .catch((err) => log.error({ ...door, err }, 'failed to close listener'))
+      .then(() => log.info(address, 'listener closed'))
+      .catch((err) => log.error({ ...address, err }, 'failed to close listener'))
       .finally(() => this.#draining.delete(listener));
   }
 

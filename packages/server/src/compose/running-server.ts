@@ -3,7 +3,7 @@ import { Fault } from '@parlance/protocol';
 import type { Changeable, Config } from '../config/config.ts';
 import { localFetch } from './embedded.ts';
 import type { Backend } from './engine.ts';
-import type { Front } from './front.ts';
+import type { Gateway } from './gateway.ts';
 import { resumeTurns } from './resume.ts';
 
 const SHUTTING_DOWN = new Fault('shutting_down', 'The server is shutting down.');
@@ -14,7 +14,7 @@ const LAST_EVENT_MS = 1_000;
 export type RunningServer = {
   readonly host: string;
   readonly port: number;
-  readonly doors: readonly { readonly dialect: string; readonly port: number }[];
+  readonly listeners: readonly { readonly dialect: string; readonly port: number }[];
   /** password of the user `admin`, if this start created it */
   readonly adminPassword: string | null;
   /** the default model, also if it was set up in the console */
@@ -32,17 +32,17 @@ export type RunningServer = {
 
 export type ServerParts = {
   readonly backend: Backend;
-  readonly front: Front;
+  readonly gateway: Gateway;
   readonly adminPassword: string | null;
 };
 
 /** Marks the server as ready and resumes unfinished turns. `stop` closes `opened`. */
 export function runServer(config: Config, parts: ServerParts, opened: AsyncDisposableStack): RunningServer {
   const { engine, log, setup } = parts.backend;
-  const { state, sockets, readiness } = parts.front;
+  const { state, sockets, readiness } = parts.gateway;
   readiness.serving();
   const resuming = resumeTurns(engine, log);
-  const [{ port } = { port: config.port }, ...doors] = [...state.listening];
+  const [{ port } = { port: config.port }, ...listeners] = [...state.listening];
   async function stop(): Promise<void> {
     readiness.draining();
     await engine.drain(config.grace);
@@ -54,11 +54,11 @@ export function runServer(config: Config, parts: ServerParts, opened: AsyncDispo
   return {
     host: config.host,
     port,
-    doors,
+    listeners,
     adminPassword: parts.adminPassword,
     model: () => setup.live.current.model,
     running: () => engine.running,
-    fetch: localFetch(parts.front.routes),
+    fetch: localFetch(parts.gateway.routes),
     stop,
   };
 }

@@ -21,7 +21,7 @@ import { parse } from './parse.ts';
 import type { SETTINGS } from './settings.ts';
 
 /** Stored entries are added to the given ones. */
-const LISTS = ['agents', 'domains', 'mcpServers', 'allowedOrigins', 'doors'] as const;
+const LISTS = ['agents', 'domains', 'mcpServers', 'allowedOrigins', 'listeners'] as const;
 
 export const STORED_KEYS = [...STORED_MODEL_SETTINGS, ...LISTS] as const;
 export type StoredKey = (typeof STORED_KEYS)[number];
@@ -66,7 +66,7 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
     agents: byId(parsed('agents') ?? [], given.agents),
     domains: byId(parsed('domains') ?? [], given.domains),
     mcpServers: { ...startedIn(homeFolder(), parsed('mcpServers') ?? {}), ...given.mcpServers },
-    doors: [...given.doors, ...(parsed('doors') ?? [])],
+    listeners: [...given.listeners, ...(parsed('listeners') ?? [])],
     allowedOrigins: [...new Set([...given.allowedOrigins, ...(parsed('allowedOrigins') ?? [])])],
   };
 }

@@ -10,7 +10,7 @@ describe('defaults', () => {
     expect(loadConfig([], {}, folder)).toEqual({
       host: '127.0.0.1',
       port: 3000,
-      doors: [],
+      listeners: [],
       data: join(folder, '.parlance'),
       database: undefined,
       databaseDirect: undefined,

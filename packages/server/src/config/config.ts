@@ -42,7 +42,7 @@ export {
   STORED_MODEL_SETTINGS,
 } from './model.ts';
 export { SETTINGS, type Setting } from './settings.ts';
-export type { ConfiguredUser, Door } from './values.ts';
+export type { ConfiguredUser, ListenerAddress } from './values.ts';
 
 type Table = typeof SETTINGS;
 type Values = {
@@ -105,14 +105,14 @@ export function checkChannels({ auth, channels, channelsSecret }: Config): void 
     );
 }
 
-function checkPorts({ port, doors }: Config): void {
+function checkPorts({ port, listeners }: Config): void {
   const taken = new Set([port]);
-  for (const door of doors) {
-    if (door.port !== 0 && taken.has(door.port))
+  for (const listener of listeners) {
+    if (listener.port !== 0 && taken.has(listener.port))
       throw new ConfigError(
-        `--listen ${door.dialect}=${door.port}: another listener of this server has port ${door.port}; choose another one`,
+        `--listen ${listener.dialect}=${listener.port}: another listener of this server has port ${listener.port}; choose another one`,
       );
-    taken.add(door.port);
+    taken.add(listener.port);
   }
 }
 

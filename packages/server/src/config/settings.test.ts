@@ -9,22 +9,22 @@ const { errorOf, folder } = configFolders();
 
 const reads: [why: string, argv: string[], variables: Record<string, string>, expected: Partial<Config>][] = [
   [
-    'repeated doors',
+    'repeated listeners',
     ['--listen', 'agentloop=8080', '--listen', 'native=0'],
     {},
     {
-      doors: [
+      listeners: [
         { dialect: 'agentloop', port: 8080 },
         { dialect: 'native', port: 0 },
       ],
     },
   ],
   [
-    'a list of doors',
+    'a list of listeners',
     [],
     { PARLANCE_LISTEN: 'broadcast=8001, conversations=8000,' },
     {
-      doors: [
+      listeners: [
         { dialect: 'broadcast', port: 8001 },
         { dialect: 'conversations', port: 8000 },
       ],
@@ -73,19 +73,19 @@ const reads: [why: string, argv: string[], variables: Record<string, string>, ex
     'former names of the flag and the variable',
     ['--door', 'native=0'],
     { PARLANCE_DOORS: 'pusher=3005' },
-    { doors: [{ dialect: 'native', port: 0 }] },
+    { listeners: [{ dialect: 'native', port: 0 }] },
   ],
   [
     'the former name of the variable',
     [],
     { PARLANCE_DOORS: 'pusher=3005' },
-    { doors: [{ dialect: 'pusher', port: 3005 }] },
+    { listeners: [{ dialect: 'pusher', port: 3005 }] },
   ],
   [
     'a listener for channels',
     [],
     { PARLANCE_LISTEN: 'pusher=3005' },
-    { doors: [{ dialect: 'pusher', port: 3005 }] },
+    { listeners: [{ dialect: 'pusher', port: 3005 }] },
   ],
   [
     'an external channel server',

@@ -9,11 +9,11 @@ import { MODEL } from './settings/model.ts';
 import type { Setting } from './settings/setting.ts';
 import { vendorAddress, vendorKey } from './settings/vendor.ts';
 import {
-  doors,
   flag,
   fraction,
   host,
   httpUrl,
+  listeners,
   oneOf,
   origins,
   secret,
@@ -418,13 +418,13 @@ const NETWORK = {
     schema: () => wholeNumber(0, 65_535),
     description: 'port of the default listener; 0 for any free port',
   },
-  doors: {
+  listeners: {
     env: ['PARLANCE_LISTEN', 'PARLANCE_DOORS'],
     flag: '--listen',
     formerFlag: '--door',
     argument: 'NAME=PORT',
     fallback: [],
-    schema: doors,
+    schema: listeners,
     repeatable: true,
     description: `an extra listener for one dialect: ${DIALECT_NAMES.join(', ')}`,
   },

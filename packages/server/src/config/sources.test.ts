@@ -7,13 +7,13 @@ import { loadConfig } from './config.ts';
 const { env, errorOf, folder, folderWith, registered } = configFolders();
 
 describe('sources', () => {
-  const settings = { port: 1111, logLevel: 'warn', doors: { agentloop: 8080 } };
+  const settings = { port: 1111, logLevel: 'warn', listeners: { agentloop: 8080 } };
   const cwd = registered(folderWith('', 'x'));
   writeFileSync(join(cwd, '.parlance/config.json'), JSON.stringify(settings));
 
   test('the file overrides the default', () => {
     const config = loadConfig([], env, cwd);
-    expect([config.port, config.logLevel, config.doors]).toEqual([
+    expect([config.port, config.logLevel, config.listeners]).toEqual([
       1111,
       'warn',
       [{ dialect: 'agentloop', port: 8080 }],

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { DIALECT_NAMES } from '../dialects/index.ts';
 
 /** An extra listener of one dialect. */
-export type Door = { readonly dialect: string; readonly port: number };
+export type ListenerAddress = { readonly dialect: string; readonly port: number };
 
 const textToNumber = (raw: unknown) =>
   typeof raw === 'string' && /^-?\d{1,15}(\.\d{1,15})?$/.test(raw.trim()) ? Number(raw) : raw;
@@ -111,7 +111,7 @@ export const aliases = () =>
 
 const isDialect = (name: string): boolean => DIALECT_NAMES.some((dialect) => dialect === name);
 
-const door = z.string('must hold NAME=PORT').transform((raw, context): Door => {
+const listener = z.string('must hold NAME=PORT').transform((raw, context): ListenerAddress => {
   const refuse = (message: string) => {
     context.addIssue({ code: 'custom', message });
     return z.NEVER;
@@ -126,13 +126,13 @@ const door = z.string('must hold NAME=PORT').transform((raw, context): Door => {
 });
 
 /** `agentloop=8080,broadcast=8001`, a list of these, or in the file also `{"agentloop": 8080}`. */
-export const doors = () =>
+export const listeners = () =>
   z.preprocess(
     (raw) =>
       typeof raw === 'object' && raw !== null && !Array.isArray(raw)
         ? Object.entries(raw).map(([name, port]) => `${name}=${port}`)
         : raw,
-    listOf(door),
+    listOf(listener),
   );
 
 const user = z.strictObject(

@@ -133,7 +133,7 @@ test('native: users, listeners, MCP servers and standing grants', async () => {
   await request('delete', '/v1/admin/users/zoe', { status: 204, as: ada });
   await request('delete', '/v1/admin/users/zoe', { status: 404, as: ada });
   await request('delete', '/v1/admin/users/ada', { status: 403, as: ada });
-  await request('get', '/v1/admin/doors');
+  await request('get', '/v1/admin/listeners');
   await request('get', '/v1/admin/mcp');
   await request('get', '/v1/grants');
 });

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Door, loadConfig } from '../config/config.ts';
+import { type ListenerAddress, loadConfig } from '../config/config.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
 import { type RunningServer, startServer } from '../main.ts';
 import { TestClient } from './client.ts';
@@ -26,12 +26,15 @@ export type TestServer = {
 export const TEST_USERS = 'ada:ada-password:admin;dev:dev-password:developer;uma:uma-password:user';
 
 /** Dialects instead of those of the index, and their extra listeners. */
-export type TestDialects = { readonly dialects?: readonly Dialect[]; readonly doors?: readonly Door[] };
+export type TestDialects = {
+  readonly dialects?: readonly Dialect[];
+  readonly listeners?: readonly ListenerAddress[];
+};
 
 /** `settings` are environment variables as an operator would set them. */
 export async function startTestServer(
   settings: Record<string, string> = {},
-  { dialects, doors }: TestDialects = {},
+  { dialects, listeners }: TestDialects = {},
 ): Promise<TestServer> {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-test-'));
   const root = mkdtempSync(join(folder, 'work-'));
@@ -51,7 +54,7 @@ export async function startTestServer(
     ...settings,
   };
   const config = loadConfig([], environment, folder);
-  const running = await startServer({ ...config, doors: [...(doors ?? config.doors)] }, dialects);
+  const running = await startServer({ ...config, listeners: [...(listeners ?? config.listeners)] }, dialects);
   const http = `http://127.0.0.1:${running.port}`;
   const ws = `ws://127.0.0.1:${running.port}`;
   const clients: TestClient[] = [];

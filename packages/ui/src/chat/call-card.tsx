@@ -9,9 +9,9 @@ import { Chip, type ChipVariant } from '../components/chip.tsx';
 import { Icon } from '../components/icon.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { useServer } from '../state/server.ts';
-import { callGist } from './call-gist.ts';
 import { CallInput } from './call-input.tsx';
 import { CallSection } from './call-section.tsx';
+import { callSummary } from './call-summary.ts';
 import { Collapsible } from './collapsible.tsx';
 import { duration } from './cost.ts';
 import { Parts } from './parts.tsx';
@@ -60,7 +60,7 @@ export const CallCard = memo(function CallCard({ session, call }: CallProps) {
         summary={
           <>
             <code className="call-tool">{tool}</code>
-            <span className="call-gist">{callGist(call)}</span>
+            <span className="call-summary">{callSummary(call)}</span>
             <State state={state} />
           </>
         }

@@ -3,8 +3,8 @@
  * so that a list of 100,000 is as quick as a short one.
  */
 import type { Session } from '@parlance/sdk';
-import { byChange } from './listed.ts';
 import { partitionPoint } from './partition-point.ts';
+import { byChange } from './session-reducer.ts';
 
 /** `key` is owner and id, as ids are unique per owner. It is stored because lists compare keys often. */
 export type ListedSession = Session & { readonly key: string };

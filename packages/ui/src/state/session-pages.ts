@@ -4,8 +4,8 @@
  */
 import type { SessionId } from '@parlance/protocol';
 import { type ActivityEvent, type Parlance, ParlanceError, type Session } from '@parlance/sdk';
-import { byChange, listedAfter } from './listed.ts';
 import { keyOf, type ListedSession, SessionOrder } from './session-order.ts';
+import { byChange, reduceSession } from './session-reducer.ts';
 
 export type Filter = {
   /** substring of the title; empty: all */
@@ -252,5 +252,5 @@ function faultOf(thrown: unknown): Change {
 function after(session: ListedSession, event: Happened): Session | null {
   if (event.type === 'session.erased') return null;
   if (event.type === 'session.attached') return { ...session, attached: event.attached };
-  return listedAfter(session, event);
+  return reduceSession(session, event);
 }

@@ -173,7 +173,7 @@ const LISTS: readonly string[] = [
   'domains',
   'mcpServers',
   'allowedOrigins',
-  'doors',
+  'listeners',
 ] satisfies StoredKey[];
 
 function checkKey(key: string, given: Given): void {

@@ -95,7 +95,7 @@ describe('a session that a node drives', () => {
   });
 });
 
-describe('a node that is deposed', () => {
+describe('a node that loses its lease', () => {
   test('starts no tool and records nothing, even before it notices', async () => {
     const cluster = new HarnessCluster();
     let runs = 0;

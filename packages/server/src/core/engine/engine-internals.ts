@@ -12,7 +12,7 @@ import type {
   StorageState,
   TurnIndex,
 } from '../ports/event-store.ts';
-import { Deposed, type Leases, type NodeId } from '../ports/lease.ts';
+import { LeaseLost, type Leases, type NodeId } from '../ports/lease.ts';
 import {
   type AnswerLimit,
   type AnswerLimits,
@@ -177,7 +177,7 @@ const leasedDrive =
       session.outage = !went;
       return went;
     } catch (thrown) {
-      if (thrown instanceof Deposed) {
+      if (thrown instanceof LeaseLost) {
         deps.meter.add('fenced_appends');
         log.info({ session: ref.id }, 'session taken over by another node');
         return true;

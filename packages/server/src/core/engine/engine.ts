@@ -10,7 +10,7 @@ import {
   type Principal,
   type PrincipalId,
   type TurnId,
-  type TurnTerms,
+  type TurnOptions,
 } from '@parlance/protocol';
 import type { Transport } from '../../cluster/transport.ts';
 import type {
@@ -184,7 +184,7 @@ export interface Engine {
    */
   promptTokens(
     principal: Principal,
-    prompt: { agent?: string; items: readonly HistoryItem[]; terms: TurnTerms },
+    prompt: { agent?: string; items: readonly HistoryItem[]; terms: TurnOptions },
   ): number;
   /** Summarises a document. Stores nothing. */
   summarise(title: string, content: string, signal: AbortSignal): Promise<string>;
@@ -320,7 +320,7 @@ export function lifecycle(internals: EngineInternals) {
 
   const deposeIfLost = (session: Session): void => {
     if (session.role.isDriver || !session.role.holdsLease) return;
-    session.depose().catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
+    session.loseLease().catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
   };
 
   const endLosses = leases.onLost((lost: readonly SessionRef[] | 'all') => {

@@ -9,7 +9,7 @@ import {
   type JsonObject,
   type ModelOptions,
   type PrincipalId,
-  type TurnTerms,
+  type TurnOptions,
   type Usage,
 } from '@parlance/protocol';
 import { z } from 'zod';
@@ -107,7 +107,7 @@ function requestWith(
   return { provider, ...requestFor(agent, { terms, owner: session.ref.owner, deps }) };
 }
 
-type RequestOf = { readonly terms: TurnTerms; readonly owner: PrincipalId; readonly deps: TurnDeps };
+type RequestOf = { readonly terms: TurnOptions; readonly owner: PrincipalId; readonly deps: TurnDeps };
 
 /** The request of an agent in a turn with the given terms. */
 export function requestFor(agent: Agent, { terms, owner, deps }: RequestOf): Omit<Request, 'provider'> {
@@ -149,10 +149,10 @@ export const providerOf = (
 export function offeredTo(
   deps: TurnDeps,
   agentId: string,
-  terms: Pick<TurnTerms, 'tools' | 'agentTools'>,
+  terms: Pick<TurnOptions, 'tools' | 'agentTools'>,
 ): ReadonlyMap<string, Tool> {
   const { tools: named } = deps.catalog.agent(agentId);
-  const own = [...deps.tools].filter(([name, tool]) => (named ? named.includes(name) : !tool.special));
+  const own = [...deps.tools].filter(([name, tool]) => (named ? named.includes(name) : !tool.optIn));
   return withCallerTools(new Map(own), terms);
 }
 
@@ -186,7 +186,7 @@ const callerTool = ({ name, description, parameters }: CallerTool): Tool =>
 /** The tools of a turn. If two have the same name, the caller's wins. */
 function withCallerTools(
   own: ReadonlyMap<string, Tool>,
-  { tools = [], agentTools = true }: Pick<TurnTerms, 'tools' | 'agentTools'>,
+  { tools = [], agentTools = true }: Pick<TurnOptions, 'tools' | 'agentTools'>,
 ): ReadonlyMap<string, Tool> {
   if (agentTools && tools.length === 0) return own;
   return new Map([

@@ -8,7 +8,7 @@ import {
   type Principal,
   type PrincipalId,
   requirePermission,
-  type TurnTerms,
+  type TurnOptions,
 } from '@parlance/protocol';
 import { messageText } from '../../lib/message-text.ts';
 import type {
@@ -149,7 +149,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
 
     promptTokens(
       { id: owner }: Principal,
-      { agent, items, terms }: { agent?: string; items: readonly HistoryItem[]; terms: TurnTerms },
+      { agent, items, terms }: { agent?: string; items: readonly HistoryItem[]; terms: TurnOptions },
     ): number {
       const { catalog } = deps;
       const answering = catalog.agent(agent ?? catalog.first(catalog.defaultDomain).id);
@@ -159,7 +159,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
 
     toolSpecs: (): (ToolSpec & { requiresApproval: boolean })[] =>
       [...parts.tools.values()]
-        .filter((tool) => !tool.special)
+        .filter((tool) => !tool.optIn)
         .map((tool) => ({ ...toolSpec(tool), requiresApproval: tool.asks ?? false })),
 
     checkCall(name: string, input: JsonObject): void {

@@ -81,7 +81,7 @@ export class DriverRole {
   }
 
   /** Call after an append with the driver that it returned. */
-  became(driver: Driver | null): void {
+  acquiredBy(driver: Driver | null): void {
     if (driver?.node === this.leases.node) this.acquired({ ref: this.ref, epoch: driver.epoch });
     else {
       this.#lease = null;
@@ -94,7 +94,7 @@ export class DriverRole {
     if (this.#lease?.epoch !== lease.epoch) this.#lease = lease;
   }
 
-  deposed(): void {
+  leaseLost(): void {
     this.#lease = null;
     this.#elsewhere = true;
   }
@@ -118,7 +118,7 @@ export class DriverRole {
   async claim(): Promise<boolean> {
     const lease = await this.leases.claim(this.ref);
     if (lease) this.acquired(lease);
-    else this.deposed();
+    else this.leaseLost();
     return lease !== null;
   }
 

@@ -20,7 +20,7 @@ import {
   type SessionRecord,
   type SessionRef,
 } from '../ports/event-store.ts';
-import { Deposed, type Driver, type Lease, type Leases } from '../ports/lease.ts';
+import { type Driver, type Lease, LeaseLost, type Leases } from '../ports/lease.ts';
 import type { Log } from '../ports/telemetry.ts';
 import { checkpointOf, recordOf, restoredState } from '../session/checkpoint.ts';
 import { type Context, EMPTY, evolveContext } from '../session/context.ts';
@@ -182,7 +182,7 @@ export class Session {
    * Decides on the state after all earlier changes and stores the events. Returns the events, or none if `decide` returns
    * none. Rejects with the error that `decide` throws; nothing has changed then. If the events cancel the turn, it is aborted
    * before they are stored; if they cannot be stored, it continues. If another node has appended to the session, its
-   * events are applied first and `decide` runs again. Rejects with `Deposed` if `authority` is the driver's and another
+   * events are applied first and `decide` runs again. Rejects with `LeaseLost` if `authority` is the driver's and another
    * node drives the session.
    */
   transact(decide: Decide, authority: Authority = 'driver'): Promise<DurableEvent[]> {
@@ -209,7 +209,7 @@ export class Session {
     if (authority === 'driver' && !this.role.holdsLease) {
       if (decide(this.state).length === 0) return [];
       // A turn that was waiting for an answer has released its lease.
-      if (this.role.isRemote || !(await this.role.claim())) throw new Deposed(this.ref, this.role.epoch);
+      if (this.role.isRemote || !(await this.role.claim())) throw new LeaseLost(this.ref, this.role.epoch);
     }
     let compared = !this.sources.shared;
     for (let conflicts = 0; conflicts < MAX_CONFLICTS; ) {
@@ -252,7 +252,7 @@ export class Session {
       return { change, driver: await log.append(change.before.seq, change.events, change.record, as) };
     } catch (thrown) {
       resume();
-      if (thrown instanceof Deposed) this.#lost();
+      if (thrown instanceof LeaseLost) this.#lost();
       throw thrown;
     }
   }
@@ -266,7 +266,7 @@ export class Session {
       this.channel.publish(event, this.observed);
     }
     this.#announce(events);
-    this.role.became(written.driver);
+    this.role.acquiredBy(written.driver);
     if (this.role.isRemote) this.#abort.now();
     this.link?.committed(events, written.driver);
     try {
@@ -312,7 +312,7 @@ export class Session {
 
   #forget(): void {
     this.#clear();
-    this.role.became(null);
+    this.role.acquiredBy(null);
     this.interrupted = null;
     this.#checkpoint = null;
     this.#abort.reset();
@@ -493,8 +493,8 @@ export class Session {
   async claim(): Promise<boolean> {
     if (this.role.holdsLease) return true;
     const lease = await this.sources.leases.claim(this.ref);
-    if (lease) await this.#took(lease);
-    else this.role.deposed();
+    if (lease) await this.#acquired(lease);
+    else this.role.leaseLost();
     return lease !== null;
   }
 
@@ -503,7 +503,7 @@ export class Session {
     if (!this.role.holdsLease) return;
     await this.#changes.run(async () => {
       if (stopping || statusOf(this.state) !== 'running') await this.role.release();
-      if (stopping) this.role.deposed();
+      if (stopping) this.role.leaseLost();
     });
   }
 
@@ -511,13 +511,13 @@ export class Session {
   async takeOver(lease: Lease): Promise<void> {
     const { seq } = this.state;
     const wasElsewhere = this.role.isRemote;
-    await this.#took(lease);
+    await this.#acquired(lease);
     // A session that only waited in the queue here has not streamed anything.
     if (!this.driving || wasElsewhere || this.state.seq > seq) this.#resumeTurn();
   }
 
   /** Another node drives the session: stops the running action. */
-  async depose(): Promise<void> {
+  async loseLease(): Promise<void> {
     this.#lost();
     await this.refresh();
   }
@@ -539,7 +539,7 @@ export class Session {
     this.held = true;
   }
 
-  async #took(lease: Lease): Promise<void> {
+  async #acquired(lease: Lease): Promise<void> {
     await this.#changes.run(async () => {
       await this.#moved();
       this.role.acquired(lease);
@@ -551,7 +551,7 @@ export class Session {
    * other node streams.
    */
   #lost(): void {
-    this.role.deposed();
+    this.role.leaseLost();
     this.#abort.now();
   }
 }

@@ -7,7 +7,7 @@ import type {
   DurableEvent,
   JsonObject,
   TurnId,
-  TurnTerms,
+  TurnOptions,
 } from '@parlance/protocol';
 import type { SessionRef } from '../ports/event-store.ts';
 import {
@@ -60,7 +60,7 @@ export type SessionSnapshot = {
   /** number of the event that started the turn */
   readonly began: number | null;
   /** options that the caller set for the turn; null without a turn */
-  readonly terms: TurnTerms | null;
+  readonly terms: TurnOptions | null;
   readonly finished: SessionState['finished'];
   readonly title: string;
   /** whether a user chose the title */

@@ -11,7 +11,7 @@ import {
   type FaultData,
   type Sealed,
 } from '@parlance/protocol';
-import { Deposed } from '../ports/lease.ts';
+import { LeaseLost } from '../ports/lease.ts';
 import type { OnDelta, ProviderEvent } from '../ports/provider.ts';
 import { abortedCalls, closedBlock, turnStarted, unknownOutcome } from '../session/decide.ts';
 import { type NextAction, nextAction } from '../session/next-action.ts';
@@ -75,7 +75,7 @@ async function advance(active: ActiveTurn, action: TurnAction): Promise<void> {
         return await endTurn(active, []);
     }
   } catch (thrown) {
-    if (thrown instanceof Deposed) throw thrown;
+    if (thrown instanceof LeaseLost) throw thrown;
     if (!active.signal.aborted) await failTurn(active, kind, thrown);
   }
 }

@@ -17,7 +17,7 @@ export type Lease = {
 export type Driver = { readonly node: NodeId; readonly epoch: number };
 
 /**
- * Authority of an append. A driver passes its epoch; the append is rejected with `Deposed` unless this node
+ * Authority of an append. A driver passes its epoch; the append is rejected with `LeaseLost` unless this node
  * still drives the session with that epoch. A command takes the lease in the same append if the session has
  * work afterwards: `if-free` unless a living node drives it, `always` from any driver. A node that already
  * drives the session keeps its lease.
@@ -57,8 +57,8 @@ export interface Leases {
 }
 
 /** Thrown by `append` if the node no longer drives the session. Nothing was written. */
-export class Deposed extends Error {
-  override readonly name = 'Deposed';
+export class LeaseLost extends Error {
+  override readonly name = 'LeaseLost';
   constructor(ref: SessionRef, epoch: number) {
     super(`session ${sessionKey(ref)} is no longer driven with epoch ${epoch}`);
   }

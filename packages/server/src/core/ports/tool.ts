@@ -86,7 +86,7 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
    */
   readonly exclusive?: 'always' | 'if-asked';
   /** offered only to agents that name it */
-  readonly special?: boolean;
+  readonly optIn?: boolean;
   /** whether it may need approval, for tool lists */
   readonly asks?: boolean;
   /** The approval that the call needs, or null. May read files, but must not change anything. */

@@ -12,7 +12,7 @@ import {
   type TurnId,
   textOf,
   textPart,
-  turnTermsOf,
+  turnOptionsOf,
 } from '@parlance/protocol';
 
 import {
@@ -262,7 +262,7 @@ export function decideInput(
     system: command.system,
     ...(command.untrusted && { untrusted: true }),
     turn: starts && !waiting ? undefined : turn,
-    ...turnTermsOf(command),
+    ...turnOptionsOf(command),
   });
   if (starts) {
     const next = waiting ?? { input, turn, via, call: command.call, agent: context.answeredBy };

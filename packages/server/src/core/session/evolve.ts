@@ -7,7 +7,7 @@ import {
   summaryChange,
   type TurnId,
   textOf,
-  turnTermsOf,
+  turnOptionsOf,
   type Usage,
 } from '@parlance/protocol';
 import { addUsage, type OpenCall, type SessionState, type Turn, waitingCall } from './session-state.ts';
@@ -46,7 +46,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       return {
         ...state,
         firstInput: state.firstInput || beginning(event.parts),
-        queue: state.queue.concat({ ...queued, terms: turnTermsOf(event) }),
+        queue: state.queue.concat({ ...queued, terms: turnOptionsOf(event) }),
         keys: withKey(state.keys, key, event.seq),
       };
     }

@@ -15,7 +15,7 @@ import type {
   JsonObject,
   SessionSummary,
   TurnId,
-  TurnTerms,
+  TurnOptions,
   Usage,
 } from '@parlance/protocol';
 import type { SessionStatus } from '../ports/event-store.ts';
@@ -60,7 +60,7 @@ export type Turn = {
   /** whether the turn is complete, so that the model is not called again */
   readonly answered: boolean;
   /** options that its caller set for this turn only */
-  readonly terms: TurnTerms;
+  readonly terms: TurnOptions;
 };
 
 export type QueuedInput = {
@@ -69,7 +69,7 @@ export type QueuedInput = {
   readonly call: DirectCall | undefined;
   readonly agent: AgentRef | undefined;
   /** options that its caller set for the turn, if any */
-  readonly terms?: TurnTerms;
+  readonly terms?: TurnOptions;
   /** id of its turn; absent if an older version queued it: the turn then uses the id of the input */
   readonly turn?: TurnId;
 };

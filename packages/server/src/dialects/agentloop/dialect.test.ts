@@ -248,16 +248,16 @@ test('if a token is required, a socket without one is closed with 1008', async (
 });
 
 test('the extra listener and the root path serve it too', async () => {
-  const doors = await startTestServer({ PARLANCE_LISTEN: 'agentloop=0' });
-  const door = doors.running.doors[0]?.port;
+  const listeners = await startTestServer({ PARLANCE_LISTEN: 'agentloop=0' });
+  const listener = listeners.running.listeners[0]?.port;
   const client = await (await import('../../testing/client.ts')).TestClient.connect(
-    `ws://127.0.0.1:${door}/any/path`,
+    `ws://127.0.0.1:${listener}/any/path`,
   );
   client.send(input('Hello'));
   await client.next('agent_finished');
-  const root = await doors.connect('/');
+  const root = await listeners.connect('/');
   root.send(input('Hello'));
   await root.next('agent_finished');
   client.close();
-  await doors.stop();
+  await listeners.stop();
 });

@@ -10,7 +10,7 @@ import {
   type JsonObject,
   jsonRefusal,
   type Part,
-  TurnTerms,
+  TurnOptions,
   textOf,
 } from '@parlance/protocol';
 import type { DeferredCall, SessionRef, SessionSnapshot } from '../../core/index.ts';
@@ -34,7 +34,7 @@ import type { Message, ResumeEntry, RunAgentInput } from './schemas.ts';
 type NewMessages = {
   readonly messages: readonly UserMessage[];
   readonly parts: Part[];
-  readonly terms: TurnTerms;
+  readonly terms: TurnOptions;
 };
 
 export class Threads {
@@ -187,7 +187,7 @@ function newMessages(run: RunAgentInput, messages: readonly UserMessage[]): NewM
     if (isText && textOf(inputParts([{ id, role: 'user', content }])).trim() === '')
       throw new Fault('empty', `The message ${id} is empty.`);
   }
-  const terms = TurnTerms.safeParse(termsOf(run));
+  const terms = TurnOptions.safeParse(termsOf(run));
   if (!terms.success) {
     const [issue] = terms.error.issues;
     throw new Fault('invalid', `${issue?.path.join('.')}: ${issue?.message}`);
@@ -357,7 +357,7 @@ const chatMessages = (messages: readonly Message[]): Message[] =>
   messages.filter(({ role }) => role !== 'system' && role !== 'developer' && role !== 'activity');
 
 /** The terms of the turn: the client's instructions, the context of its application, and its tools. */
-function termsOf({ messages, tools, context }: RunAgentInput): TurnTerms {
+function termsOf({ messages, tools, context }: RunAgentInput): TurnOptions {
   const instructions = messages.flatMap((message) =>
     message.role === 'system' || message.role === 'developer' ? [message.content] : [],
   );
@@ -370,7 +370,7 @@ function termsOf({ messages, tools, context }: RunAgentInput): TurnTerms {
 }
 
 /** Terms for the rest of a turn; unchanged if the request has none. */
-function optionalTerms(run: RunAgentInput): { readonly terms?: TurnTerms } {
+function optionalTerms(run: RunAgentInput): { readonly terms?: TurnOptions } {
   const terms = termsOf(run);
   return Object.keys(terms).length > 0 ? { terms } : {};
 }

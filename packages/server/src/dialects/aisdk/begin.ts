@@ -11,7 +11,7 @@ import {
   type JsonObject,
   type Part,
   type TurnId,
-  type TurnTerms,
+  type TurnOptions,
   textPart,
 } from '@parlance/protocol';
 import type { Caller, Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
@@ -47,10 +47,10 @@ export async function begin(target: Target, body: ChatRequest): Promise<FollowTa
 type NewMessage = {
   readonly message: Message;
   readonly parts: readonly Part[];
-  readonly terms: TurnTerms;
+  readonly terms: TurnOptions;
 };
 
-function termsOf({ tools, system, messages }: ChatRequest): TurnTerms {
+function termsOf({ tools, system, messages }: ChatRequest): TurnOptions {
   const instructions = instructionsOf(messages, system);
   const named = Array.isArray(tools)
     ? tools

@@ -1,5 +1,5 @@
 /** Converts a request to a question to a session. */
-import { ReasoningEffort, type TurnTerms } from '@parlance/protocol';
+import { ReasoningEffort, type TurnOptions } from '@parlance/protocol';
 import { invalid } from '../kit/exchange/request-fault.ts';
 import type { AuthenticatedRequest } from '../kit/exchange/requests.ts';
 import type { Question } from '../kit/exchange/sessions.ts';
@@ -48,12 +48,12 @@ export function setupOf({ system, tools }: Pick<CountRequest, 'system' | 'tools'
 }
 
 /** A caller with tools acts as the agent: no other tools are offered. */
-export const termsOf = ({ system, tools }: Setup): TurnTerms => ({
+export const termsOf = ({ system, tools }: Setup): TurnOptions => ({
   ...(system && { instructions: system }),
   ...(tools && { tools, agentTools: false }),
 });
 
-function optionsOf(body: MessageRequest): TurnTerms['options'] {
+function optionsOf(body: MessageRequest): TurnOptions['options'] {
   const { temperature, top_p: topP, stop_sequences: stop } = body;
   const format = body.output_config?.format ?? body.output_format;
   const effort = ReasoningEffort.safeParse(body.output_config?.effort).data;
@@ -77,7 +77,7 @@ function budgetOf({ thinking }: MessageRequest): number | undefined {
 
 const CHOICES = { auto: 'auto', any: 'required', none: 'none' } as const;
 
-function choiceOf({ tool_choice: choice }: MessageRequest): TurnTerms['options'] {
+function choiceOf({ tool_choice: choice }: MessageRequest): TurnOptions['options'] {
   if (!choice) return {};
   const { type, name, disable_parallel_tool_use: single } = choice;
   if (type === 'tool' && !name) throw invalid('tool_choice.name', 'The name of a tool is missing.');

@@ -218,12 +218,12 @@ describe('endpoints', () => {
   });
 
   test('its extra listener serves it at every path', async () => {
-    const doors = await startTestServer({ PARLANCE_LISTEN: 'broadcast=0' });
-    const client = await TestClient.connect(`ws://127.0.0.1:${doors.running.doors[0]?.port}/`);
+    const listeners = await startTestServer({ PARLANCE_LISTEN: 'broadcast=0' });
+    const client = await TestClient.connect(`ws://127.0.0.1:${listeners.running.listeners[0]?.port}/`);
     client.send(chat('Hello'));
     await client.next('agent_message');
     client.close();
-    await doors.stop();
+    await listeners.stop();
   });
 
   test('health and configuration are available over HTTP', async () => {

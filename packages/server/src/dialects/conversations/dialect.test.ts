@@ -45,7 +45,7 @@ describe('connecting', () => {
   test('an extra listener serves it at every path and also requires a token', async () => {
     const other = await startTestServer({ PARLANCE_LISTEN: 'conversations=0' });
     try {
-      const port = other.running.doors[0]?.port;
+      const port = other.running.listeners[0]?.port;
       const token = await other.login('uma', 'uma-password');
       const url = `ws://127.0.0.1:${port}/any/path`;
       const { TestClient } = await import('../../testing/client.ts');

@@ -79,6 +79,6 @@ export async function healthObject({
     provider: about.provider,
     model: about.model,
     sandbox: about.sandbox,
-    listeners: about.doors().map(({ dialect, port }) => ({ dialect, port })),
+    listeners: about.listeners().map(({ dialect, port }) => ({ dialect, port })),
   };
 }

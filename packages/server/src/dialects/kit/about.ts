@@ -20,7 +20,7 @@ export type About = {
   /** commands run in a sandbox */
   readonly sandbox: boolean;
   /** the default listener first; empty until the server listens */
-  readonly doors: () => readonly { readonly dialect: string; readonly port: number }[];
+  readonly listeners: () => readonly { readonly dialect: string; readonly port: number }[];
   /** the served dialects with their WebSocket paths */
   readonly dialects: readonly { readonly name: string; readonly sockets: readonly string[] }[];
   /** the descriptions of the dialects; built on the first call */
@@ -31,7 +31,7 @@ export type About = {
   readonly providerOf: (model: string) => string | null;
 };
 
-export type Door = {
+export type ListenerAddress = {
   readonly address: string;
   readonly port: number;
   /** the dialect of an extra listener, or `all` */
@@ -63,7 +63,7 @@ export type Administration = {
   readonly apiKeys: ApiKeys;
   readonly pairings: Pairings;
   readonly prices: PriceTable;
-  readonly doors: () => readonly Door[];
+  readonly listeners: () => readonly ListenerAddress[];
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly mcpServers: () => readonly McpServerView[];
   readonly setup: Setup;

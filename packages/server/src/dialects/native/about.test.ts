@@ -25,9 +25,9 @@ test('reports the model, the listeners and the caller', async () => {
     defaultDomain: 'software_development',
   });
   expect(view.version).toMatch(/^\d+\.\d+\.\d+/);
-  expect(view.doors).toEqual([
+  expect(view.listeners).toEqual([
     { dialect: 'all', port: server.running.port },
-    { dialect: 'agentloop', port: server.running.doors[0]?.port ?? 0 },
+    { dialect: 'agentloop', port: server.running.listeners[0]?.port ?? 0 },
   ]);
   expect(view.domains.map(({ id }) => id)).toContain('social_chat');
   expect(view.agents.map(({ id }) => id)).toContain('coder');

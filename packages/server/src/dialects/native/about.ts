@@ -21,7 +21,7 @@ export function aboutView(about: About, { catalog }: Engine, principal: Principa
     vendors: about.vendors,
     approval: about.approval,
     sandbox: about.sandbox,
-    doors: about.doors(),
+    listeners: about.listeners(),
     dialects: about.dialects,
     // The dialect of the channels adds what it has to say.
     ...(about.additions() as Pick<api.About, 'channels'>),

@@ -138,11 +138,11 @@ describe('operator endpoints', () => {
     const dev = await login('dev');
     await server.connect(`/broadcast?token=${dev}`);
     await server.connect(`/agentloop?token=${dev}`);
-    const door = server.running.doors[0]?.port ?? 0;
-    const extra = new WebSocket(`ws://127.0.0.1:${door}/?token=${dev}`);
+    const listener = server.running.listeners[0]?.port ?? 0;
+    const extra = new WebSocket(`ws://127.0.0.1:${listener}/?token=${dev}`);
     await new Promise((resolve) => extra.addEventListener('open', resolve, { once: true }));
-    expect((await request(dev, 'GET /v1/admin/doors')).body).toEqual({
-      doors: [
+    expect((await request(dev, 'GET /v1/admin/listeners')).body).toEqual({
+      listeners: [
         {
           address: '127.0.0.1',
           port: server.running.port,
@@ -150,7 +150,13 @@ describe('operator endpoints', () => {
           sockets: { broadcast: 1, agentloop: 1 },
           problem: null,
         },
-        { address: '127.0.0.1', port: door, dialect: 'agentloop', sockets: { agentloop: 1 }, problem: null },
+        {
+          address: '127.0.0.1',
+          port: listener,
+          dialect: 'agentloop',
+          sockets: { agentloop: 1 },
+          problem: null,
+        },
       ],
     });
     extra.close();
@@ -162,7 +168,7 @@ describe('operator endpoints', () => {
 
   test('are refused to users', async () => {
     const uma = await login('uma');
-    for (const path of ['/v1/admin/doors', '/v1/admin/mcp'])
+    for (const path of ['/v1/admin/listeners', '/v1/admin/mcp'])
       expect(await request(uma, `GET ${path}`)).toEqual({
         status: 403,
         body: refusal('forbidden', 'Missing permission: metrics:read'),

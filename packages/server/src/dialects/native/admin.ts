@@ -81,9 +81,9 @@ export function adminRoutes(api: Hono, ctx: Context): void {
     return c.json({ nodes: (await ctx.administration.nodes()).map(nodeView) } satisfies Sent<NodeList>);
   });
 
-  api.get('/v1/admin/doors', async (c) => {
+  api.get('/v1/admin/listeners', async (c) => {
     requirePermission(await principalOf(authenticator, c.req.raw), 'metrics:read');
-    return c.json({ doors: ctx.administration.doors() } satisfies Sent<ListenerList>);
+    return c.json({ listeners: ctx.administration.listeners() } satisfies Sent<ListenerList>);
   });
 
   api.get('/v1/admin/mcp', async (c) => {

@@ -358,7 +358,7 @@ const admin: readonly Endpoint[] = [
   },
   {
     method: 'get',
-    path: '/v1/admin/doors',
+    path: '/v1/admin/listeners',
     summary: 'The listeners with their socket counts',
     security: 'caller',
     changing: true,

@@ -1,5 +1,5 @@
 /** `POST /chat/completions`. */
-import { ReasoningEffort, type TurnTerms, type Usage } from '@parlance/protocol';
+import { ReasoningEffort, type TurnOptions, type Usage } from '@parlance/protocol';
 import type { EventStream, Pieces } from '../../http/connection.ts';
 import { reported, requestIds } from '../kit/dialect.ts';
 import { type Addition, Answer, type Finish } from '../kit/exchange/answer.ts';
@@ -128,7 +128,7 @@ function questionOf({ models }: Context, incoming: AuthenticatedRequest, body: C
   const choice = body.tool_choice;
   if (typeof choice === 'object' && choice && !tools.some(({ name }) => name === choice.function.name))
     throw invalid('tool_choice', `There is no tool ${choice.function.name}.`);
-  const terms: TurnTerms = {
+  const terms: TurnOptions = {
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, parameters }) => ({
         name,
@@ -144,7 +144,7 @@ function questionOf({ models }: Context, incoming: AuthenticatedRequest, body: C
   return { dialect: 'openai', principal, session, key, items, newFrom, terms, agent };
 }
 
-function optionsOf(body: ChatRequest): TurnTerms['options'] {
+function optionsOf(body: ChatRequest): TurnOptions['options'] {
   const { stop, response_format: format, tool_choice: choice } = body;
   const effort = ReasoningEffort.safeParse(body.reasoning_effort).data;
   const max = body.max_completion_tokens ?? body.max_tokens;
@@ -162,7 +162,7 @@ function optionsOf(body: ChatRequest): TurnTerms['options'] {
 
 function formatOf(
   format: NonNullable<ChatRequest['response_format']>,
-): NonNullable<NonNullable<TurnTerms['options']>['responseFormat']> {
+): NonNullable<NonNullable<TurnOptions['options']>['responseFormat']> {
   if (format.type === 'text') return { type: 'text' };
   if (format.type === 'json_object') return { type: 'json' };
   const { name, schema, strict } = format.json_schema;

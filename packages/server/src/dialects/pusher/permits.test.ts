@@ -190,7 +190,7 @@ test('with channels disabled there is no socket, no API, and no authorisation', 
 
 test('an extra listener serves only pusher', async () => {
   const server = await startTestServer({ PARLANCE_LISTEN: 'pusher=0' });
-  const port = server.running.doors[0]?.port;
+  const port = server.running.listeners[0]?.port;
   const one = await (await RawPusher.connect(`ws://127.0.0.1:${port}`, APPLICATION)).greeted();
   one.client.close();
   await expect(RawPusher.connect(`ws://127.0.0.1:${port}`, APPLICATION, '/broadcast')).rejects.toThrow(

@@ -7,7 +7,7 @@ import {
   type SessionRef,
   sessionKey,
 } from '../../core/ports/event-store.ts';
-import { type AppendAs, Deposed, type Driver } from '../../core/ports/lease.ts';
+import { type AppendAs, type Driver, LeaseLost } from '../../core/ports/lease.ts';
 import { checkNumbering, type EventOptions, lookupKeysOf } from '../shared/stored-event.ts';
 import { storable, storableLabels, storableRef } from '../shared/text.ts';
 import { type Database, inTime, type Row, type Statements } from './database.ts';
@@ -94,7 +94,7 @@ function appendedOf({ record, expected, as }: Append, row: Row): Appended {
     return { written: true, row: Number(row.row), driver: driverOf(row) };
   const head = Number(row.held_head ?? 0);
   if (as.by === 'driver' && head === expected)
-    return { written: false, reason: new Deposed(record.ref, as.epoch) };
+    return { written: false, reason: new LeaseLost(record.ref, as.epoch) };
   // another node has just created the session
   const actual = head === 0 && expected === 0 ? 1 : head;
   return { written: false, reason: new AppendConflict(record.ref, expected, actual) };
@@ -203,7 +203,7 @@ const RECORD = [
   'head',
 ] as const;
 
-/** Parameters: $1 writes as JSON, $2–$5 events, $6–$8 lookup keys, $9 node, $10 home, $11 able, $12 may depose. */
+/** Parameters: $1 writes as JSON, $2–$5 events, $6–$8 lookup keys, $9 node, $10 home, $11 able, $12 may take the lease. */
 export const APPEND = `
 WITH write AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS write (

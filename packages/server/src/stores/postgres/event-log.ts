@@ -107,7 +107,9 @@ export function openEventLog(options: EventLogOptions): EventLog {
     groups,
     async exclusively(given, work) {
       const ref = storableRef(given);
-      const outcome = await held.changing(ref, () => groups.apart(sessionKey(ref), () => locked(ref, work)));
+      const outcome = await held.changing(ref, () =>
+        groups.runExclusive(sessionKey(ref), () => locked(ref, work)),
+      );
       return outcome === 'missing' ? work(plain) : outcome.value;
     },
   };

@@ -92,8 +92,8 @@ describe('grouped appends', () => {
     const before = groups.add(appendTo('a'));
     const order: string[] = [];
     const { promise, resolve } = Promise.withResolvers<void>();
-    const apart = groups.apart(appendTo('a').key, async () => {
-      order.push('apart');
+    const exclusive = groups.runExclusive(appendTo('a').key, async () => {
+      order.push('exclusive');
       await promise;
     });
     await tick();
@@ -101,14 +101,14 @@ describe('grouped appends', () => {
     sent[0]?.answer([WRITTEN]);
     await before;
     await tick();
-    expect(order).toEqual(['apart']);
+    expect(order).toEqual(['exclusive']);
     // Readers do not wait for it, so that the work itself can read.
     expect([groups.inFlight(), groups.inFlight(appendTo('a').key)]).toEqual([null, null]);
     const after = groups.add(appendTo('a', 1));
     await tick();
     expect(sent.length).toBe(1);
     resolve();
-    await apart;
+    await exclusive;
     await tick();
     sent[1]?.answer([WRITTEN]);
     await after;

@@ -31,11 +31,11 @@ export interface GroupAppend {
   add(append: Append): Promise<Driver | null>;
   /**
    * Resolves when the groups in flight, or the one of the session, are decided. Null if there are none. Does
-   * not wait for work started by `apart`, which may itself read.
+   * not wait for work started by `runExclusive`, which may itself read.
    */
   inFlight(key?: string): Promise<void> | null;
   /** Runs `work` after all earlier appends to the session; later ones wait for it. */
-  apart<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
+  runExclusive<Result>(key: string, work: () => Promise<Result>): Promise<Result>;
   /** Resolves when all earlier requests are decided. */
   flush(): Promise<void>;
 }
@@ -53,10 +53,10 @@ export function groupAppend({ write, onCommit, limits = QUEUE_LIMITS }: GroupApp
   let characters = 0;
   let scheduled = false;
   let groups = 0;
-  /** by session: resolves when its append or `apart` work in flight is decided */
+  /** by session: resolves when its append or `runExclusive` work in flight is decided */
   const busy = new Map<string, Promise<void>>();
   /** sessions with an append in a group in flight */
-  const flying = new Map<string, Promise<void>>();
+  const inFlightBySession = new Map<string, Promise<void>>();
 
   function schedule(): void {
     if (scheduled) return;
@@ -76,13 +76,13 @@ export function groupAppend({ write, onCommit, limits = QUEUE_LIMITS }: GroupApp
         groups--;
         for (const { append } of group) {
           busy.delete(append.key);
-          flying.delete(append.key);
+          inFlightBySession.delete(append.key);
         }
         start();
       });
       for (const { append } of group) {
         busy.set(append.key, done);
-        flying.set(append.key, done);
+        inFlightBySession.set(append.key, done);
       }
     }
   }
@@ -139,10 +139,12 @@ export function groupAppend({ write, onCommit, limits = QUEUE_LIMITS }: GroupApp
       return promise;
     },
     inFlight(key) {
-      if (key !== undefined) return flying.get(key) ?? null;
-      return flying.size === 0 ? null : Promise.all(flying.values()).then(() => undefined);
+      if (key !== undefined) return inFlightBySession.get(key) ?? null;
+      return inFlightBySession.size === 0
+        ? null
+        : Promise.all(inFlightBySession.values()).then(() => undefined);
     },
-    async apart(key, work) {
+    async runExclusive(key, work) {
       const before = () =>
         waiting.findLast(({ append }) => append.key === key)?.decided ?? busy.get(key) ?? null;
       for (let first = before(); first; first = before()) await first;

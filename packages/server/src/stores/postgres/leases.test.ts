@@ -55,7 +55,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
       by: 'driver',
       epoch: driver?.epoch ?? 0,
     });
-    await expect(late).rejects.toMatchObject({ name: 'Deposed' });
+    await expect(late).rejects.toMatchObject({ name: 'LeaseLost' });
     expect(await alive.leases.driverOf(ONE)).toEqual({ node: alive.leases.node, epoch: lease?.epoch ?? 0 });
   });
 
@@ -158,7 +158,7 @@ describe.skipIf(noPostgres)('leases in PostgreSQL', () => {
     const heads = await Promise.all(leases.map(({ ref }) => store.head(ref)));
     child.kill('SIGCONT');
     await child.until('done');
-    expect(child.lines.filter((line) => line.startsWith('Deposed')).length).toBe(IDS.length);
+    expect(child.lines.filter((line) => line.startsWith('LeaseLost')).length).toBe(IDS.length);
     expect(child.lines).toContain('lost all');
     expect(await Promise.all(leases.map(({ ref }) => store.head(ref)))).toEqual(heads);
     child.kill('SIGKILL');

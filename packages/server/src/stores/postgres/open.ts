@@ -252,7 +252,9 @@ function storeOn({ database, changes, node, writableVersion, options, closeAll }
     erase: whileOpen(async (given) => {
       const ref = storableRef(given);
       // after earlier requests
-      const erased = await node.held.changing(ref, () => log.groups.apart(sessionKey(ref), () => erase(ref)));
+      const erased = await node.held.changing(ref, () =>
+        log.groups.runExclusive(sessionKey(ref), () => erase(ref)),
+      );
       node.held.forget(ref);
       size.forget();
       return erased;

@@ -11,9 +11,9 @@ import {
 } from '../../core/ports/event-store.ts';
 import {
   type AppendAs,
-  Deposed,
   type Driver,
   type Lease,
+  LeaseLost,
   type Leases,
   type NodeState,
 } from '../../core/ports/lease.ts';
@@ -39,7 +39,7 @@ export class LeaseTable {
 /** Used by `withLeases` around an append. */
 export type MemoryLeases = Leases & {
   nodes(): NodeState[];
-  /** Throws `Deposed` if the append must not be written. */
+  /** Throws `LeaseLost` if the append must not be written. */
   check(ref: SessionRef, as: AppendAs): void;
   /** Takes or releases the lease together with a written append. */
   settle(ref: SessionRef, as: AppendAs, hasWork: boolean): Driver | null;
@@ -122,7 +122,7 @@ export function openMemoryLeases(
     },
     nodes: () => [...table.nodes].map((one) => stateOf(one, table)),
     check(ref, as) {
-      if (as.by === 'driver' && !isCurrent({ ref, epoch: as.epoch })) throw new Deposed(ref, as.epoch);
+      if (as.by === 'driver' && !isCurrent({ ref, epoch: as.epoch })) throw new LeaseLost(ref, as.epoch);
     },
     settle(ref, as, hasWork) {
       if (!hasWork) drop(ref);

@@ -49,7 +49,7 @@ const plan = defineTool({
       .min(1)
       .max(10),
   }),
-  special: true,
+  optIn: true,
   repeatable: true,
   approval: () => null,
   run: async ({ steps }) => ({ parts: [textPart(`The plan has ${steps.length} steps.`)], notice: true }),
@@ -76,7 +76,7 @@ const act = defineTool({
       .describe('The step of the plan that this action belongs to, counted from 0.'),
     expectedOutcome: Outcome,
   }),
-  special: true,
+  optIn: true,
   deferred: true,
   approval: () => null,
   sends: ({ action }, { eventsSinceIdle }) => sendsElsewhere(action, eventsSinceIdle),
@@ -153,7 +153,7 @@ const verify = defineTool({
     confidence: z.number().min(0).max(1),
     reason: z.string().min(1).max(1_000),
   }),
-  special: true,
+  optIn: true,
   repeatable: true,
   approval: () => null,
   run: async ({ success, confidence, reason }) => ({
@@ -171,7 +171,7 @@ const ask = defineTool({
     question: z.string().min(1).max(2_000),
     missing: z.array(z.string().min(1).max(200)).max(20).default([]),
   }),
-  special: true,
+  optIn: true,
   deferred: true,
   approval: () => null,
   run: async () => ({ parts: [] }),
@@ -185,7 +185,7 @@ const read = defineTool({
   input: z.object({
     reason: z.string().min(1).max(500).describe('Why the text is needed, shown to the user.'),
   }),
-  special: true,
+  optIn: true,
   deferred: true,
   approval: () => null,
   async run(_input, { eventsSinceIdle }) {
@@ -205,7 +205,7 @@ const finish = defineTool({
   exclusive: 'always',
   description: 'Ends the task: as completed, with what was found or done, or as failed, with the reason.',
   input: z.object({ outcome: z.enum(['completed', 'failed']), message: z.string().min(1).max(10_000) }),
-  special: true,
+  optIn: true,
   approval: () => null,
   run: async ({ outcome, message }, { eventsSinceIdle }) => ({
     parts: [textPart(message)],

@@ -7,7 +7,7 @@
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { descendantsOf } from './kill-leftovers.ts';
+import { descendantsOf } from './kill-stragglers.ts';
 
 /** In bytes and numbers, per command. */
 export type CommandLimits = {

@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { Fault } from '@parlance/protocol';
 import { errorCode } from '../paths.ts';
 import { CappedOutput } from './capped-output.ts';
-import { killStragglers, newMark } from './kill-leftovers.ts';
+import { killStragglers, newMark } from './kill-stragglers.ts';
 import { type CommandLimits, watchLimits } from './limits.ts';
 
 export type Run = {

@@ -18,11 +18,10 @@ import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
 import { confine, contains, inFolder } from '../paths.ts';
 import { readsUntrusted } from '../untrusted-files.ts';
 import { type CommandRequest, planAutoApproved } from './auto-approved.ts';
-
+import { watchGitFolders } from './git-quarantine.ts';
 import { openGitView } from './git-view.ts';
 import { type GrantScope, grantFor, quote } from './grant.ts';
 import { hiddenHomes } from './home.ts';
-import { watchLeftovers } from './leftovers.ts';
 import type { CommandLimits } from './limits.ts';
 import { commandSubjects, normalForm, writesGitSettings } from './normalize.ts';
 import { type Ended, runProcess, withJoinedOutput } from './process.ts';
@@ -200,7 +199,7 @@ async function runCommand(
   const inside = await sandbox?.enter(command, view);
   // A read-only command leaves nothing; in one that only changes settings, the person has read them.
   const watched = sandbox && !view.looks && !view.writesGitSettings;
-  const watch = watched ? await watchLeftovers({ root, ...guard }) : null;
+  const watch = watched ? await watchGitFolders({ root, ...guard }) : null;
   const argv = withJoinedOutput(inside?.argv ?? command);
   const run = {
     argv,
@@ -216,10 +215,10 @@ async function runCommand(
     await inside?.finish();
     notes = (await watch?.settle()) ?? [];
   });
-  return notes.length === 0 ? ended : { ...ended, output: `${ended.output}${leftoversText(notes)}` };
+  return notes.length === 0 ? ended : { ...ended, output: `${ended.output}${quarantineText(notes)}` };
 }
 
-const leftoversText = (notes: readonly string[]): string =>
+const quarantineText = (notes: readonly string[]): string =>
   `\n[What the command left for git or a server to run later, outside the sandbox, was made harmless:\n${notes.slice(0, 20).join('\n')}]\n`;
 
 function report({ reason, limit, exitCode, output: shown, durationMs }: Ended, timeout: number): ToolResult {

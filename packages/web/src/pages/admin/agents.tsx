@@ -25,7 +25,7 @@ import { ToolChoice } from './tool-choice.tsx';
 import { useDraft } from './use-draft.ts';
 import { type Change, useSettings } from './use-settings.ts';
 
-type Asking =
+type DialogState =
   | { readonly what: 'edit'; readonly agent: StoredAgent | null }
   | { readonly what: 'remove'; readonly agent: StoredAgent };
 
@@ -33,8 +33,8 @@ export function AgentsSection() {
   const about = useServer();
   const { polled, change: changeSettings } = useSettings();
   const { value: setup, again } = usePolled(parlance.admin.agents);
-  const [asking, setAsking] = useState<Asking | null>(null);
-  const close = () => setAsking(null);
+  const [dialog, setDialog] = useState<DialogState | null>(null);
+  const close = () => setDialog(null);
   const isFixed = (id: string) => setup?.fixed.agents.includes(id) ?? false;
   const own = storedAgents(polled.value?.stored.agents);
   const domains = storedDomains(polled.value?.stored.domains);
@@ -56,7 +56,7 @@ export function AgentsSection() {
     );
   function edit(id: string): void {
     const agent = agentOf(id);
-    if (agent) setAsking({ what: 'edit', agent });
+    if (agent) setDialog({ what: 'edit', agent });
   }
 
   return (
@@ -64,7 +64,7 @@ export function AgentsSection() {
       title="Agents"
       polled={polled}
       actions={
-        <Button variant="primary" icon="plus" onClick={() => setAsking({ what: 'edit', agent: null })}>
+        <Button variant="primary" icon="plus" onClick={() => setDialog({ what: 'edit', agent: null })}>
           New agent
         </Button>
       }
@@ -86,8 +86,8 @@ export function AgentsSection() {
                     {agent.model && <Chip>{agent.model}</Chip>}
                     {agent.description && <p className="hint">{agent.description}</p>}
                   </div>
-                  <Button onClick={() => setAsking({ what: 'edit', agent })}>Edit</Button>
-                  <Button onClick={() => setAsking({ what: 'remove', agent })}>Remove</Button>
+                  <Button onClick={() => setDialog({ what: 'edit', agent })}>Edit</Button>
+                  <Button onClick={() => setDialog({ what: 'remove', agent })}>Remove</Button>
                 </li>
               ))}
             {others.map(({ id, name, description, model }) => (
@@ -106,12 +106,12 @@ export function AgentsSection() {
               </li>
             ))}
           </ul>
-          {asking?.what === 'edit' && (
-            <AgentQuestion
-              agent={asking.agent && (agentOf(asking.agent.id) ?? asking.agent)}
+          {dialog?.what === 'edit' && (
+            <AgentDialog
+              agent={dialog.agent && (agentOf(dialog.agent.id) ?? dialog.agent)}
               tools={setup?.tools ?? []}
-              domains={domainsFor(asking.agent?.id)}
-              domainOf={domainOf(asking.agent?.id, about.domains) ?? about.defaultDomain}
+              domains={domainsFor(dialog.agent?.id)}
+              domainOf={domainOf(dialog.agent?.id, about.domains) ?? about.defaultDomain}
               close={close}
               save={(agent, domainId) => {
                 const domain = about.domains.find(({ id }) => id === domainId);
@@ -119,14 +119,14 @@ export function AgentsSection() {
               }}
             />
           )}
-          {asking?.what === 'remove' && (
+          {dialog?.what === 'remove' && (
             <Dialog
-              title={`Remove ${asking.agent.name}?`}
+              title={`Remove ${dialog.agent.name}?`}
               confirm="Remove"
               danger
               onClose={close}
               onConfirm={() =>
-                change(jsonOf(withoutAgent(stored, asking.agent.id)), `${asking.agent.name} was removed.`)
+                change(jsonOf(withoutAgent(stored, dialog.agent.id)), `${dialog.agent.name} was removed.`)
               }
             >
               <p>
@@ -152,7 +152,7 @@ const domainOf = (
 /** The server takes no more. */
 const MAX_STARTERS = 6;
 
-type AgentQuestionProps = {
+type AgentDialogProps = {
   /** null: a new one */
   readonly agent: StoredAgent | null;
   readonly tools: AgentSetup['tools'];
@@ -195,7 +195,7 @@ function agentIn(fields: Fields, agent: StoredAgent | null): StoredAgent {
   };
 }
 
-function AgentQuestion({ agent, tools, domains, domainOf, close, save }: AgentQuestionProps) {
+function AgentDialog({ agent, tools, domains, domainOf, close, save }: AgentDialogProps) {
   const about = useServer();
   const draft = useDraft(fieldsOf(agent, domainOf));
   const { fields, change } = draft;

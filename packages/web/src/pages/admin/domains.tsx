@@ -12,7 +12,7 @@ import { withName } from './tool-choice.tsx';
 import { useDraft } from './use-draft.ts';
 import type { Change } from './use-settings.ts';
 
-type Asking =
+type DialogState =
   | { readonly what: 'edit'; readonly domain: StoredDomain | null }
   | { readonly what: 'remove'; readonly domain: StoredDomain };
 
@@ -25,8 +25,8 @@ type DomainsProps = {
 
 export function Domains({ stored, fixed, change }: DomainsProps) {
   const { agents, domains } = useServer();
-  const [asking, setAsking] = useState<Asking | null>(null);
-  const close = () => setAsking(null);
+  const [dialog, setDialog] = useState<DialogState | null>(null);
+  const close = () => setDialog(null);
   const isFixed = (id: string) => fixed.includes(id);
   const isStored = (id: string) => !isFixed(id) && stored.domains.some((domain) => domain.id === id);
   const nameOf = (id: string) => agents.find((agent) => agent.id === id)?.name ?? id;
@@ -35,7 +35,7 @@ export function Domains({ stored, fixed, change }: DomainsProps) {
     <>
       <div className="admin-head">
         <h3>Domains</h3>
-        <Button icon="plus" onClick={() => setAsking({ what: 'edit', domain: null })}>
+        <Button icon="plus" onClick={() => setDialog({ what: 'edit', domain: null })}>
           New domain
         </Button>
       </div>
@@ -56,7 +56,7 @@ export function Domains({ stored, fixed, change }: DomainsProps) {
             {!isFixed(domain.id) && (
               <Button
                 aria-label={`Edit the domain ${domain.name}`}
-                onClick={() => setAsking({ what: 'edit', domain })}
+                onClick={() => setDialog({ what: 'edit', domain })}
               >
                 Edit
               </Button>
@@ -64,7 +64,7 @@ export function Domains({ stored, fixed, change }: DomainsProps) {
             {isStored(domain.id) && (
               <Button
                 aria-label={`Remove the domain ${domain.name}`}
-                onClick={() => setAsking({ what: 'remove', domain })}
+                onClick={() => setDialog({ what: 'remove', domain })}
               >
                 Remove
               </Button>
@@ -72,21 +72,21 @@ export function Domains({ stored, fixed, change }: DomainsProps) {
           </li>
         ))}
       </ul>
-      {asking?.what === 'edit' && (
-        <DomainQuestion
-          domain={asking.domain && (domains.find(({ id }) => id === asking.domain?.id) ?? asking.domain)}
+      {dialog?.what === 'edit' && (
+        <DomainDialog
+          domain={dialog.domain && (domains.find(({ id }) => id === dialog.domain?.id) ?? dialog.domain)}
           close={close}
           save={(domain) => change(jsonOf(withDomain(stored, domain)), `${domain.name} was saved.`)}
         />
       )}
-      {asking?.what === 'remove' && (
+      {dialog?.what === 'remove' && (
         <Dialog
-          title={`Remove ${asking.domain.name}?`}
+          title={`Remove ${dialog.domain.name}?`}
           confirm="Remove"
           danger
           onClose={close}
           onConfirm={() =>
-            change(jsonOf(withoutDomain(stored, asking.domain.id)), `${asking.domain.name} was removed.`)
+            change(jsonOf(withoutDomain(stored, dialog.domain.id)), `${dialog.domain.name} was removed.`)
           }
         >
           <p>New sessions can no longer choose it. A built-in domain returns to its original agents.</p>
@@ -98,14 +98,14 @@ export function Domains({ stored, fixed, change }: DomainsProps) {
 
 // Dialog for a new or changed domain.
 
-type DomainQuestionProps = {
+type DomainDialogProps = {
   /** null: a new one */
   readonly domain: StoredDomain | null;
   readonly close: () => void;
   readonly save: (domain: StoredDomain) => Promise<void>;
 };
 
-function DomainQuestion({ domain, close, save }: DomainQuestionProps) {
+function DomainDialog({ domain, close, save }: DomainDialogProps) {
   const { agents, domains } = useServer();
   const draft = useDraft<StoredDomain>({
     id: domain?.id ?? '',

@@ -26,13 +26,13 @@ export function GrantsSection() {
             title="No standing grants"
             action={<a href={hrefOf({ page: 'approvals' })}>Show pending approvals</a>}
           >
-            If you answer an approval with “Always”, similar calls run without asking for the rest of that
+            If you answer an approval with “Always”, similar calls run without dialog for the rest of that
             session. The grant is then listed here and can be revoked.
           </Empty>
         ) : (
           <>
             <p className="hint">
-              Similar calls run without asking, in that session only.
+              Similar calls run without dialog, in that session only.
               {!mayRevoke &&
                 ' Revoking a grant needs the permission tool:approve, which your role does not have.'}
             </p>

@@ -16,20 +16,20 @@ import { usePolled } from '../../state/use-polled.ts';
 import { expiryAfter, LIFETIMES, rolesWithin } from './key-choices.ts';
 import { Section } from './section.tsx';
 
-type Asking = { readonly what: 'add' } | { readonly what: 'revoke'; readonly key: ApiKey };
+type DialogState = { readonly what: 'add' } | { readonly what: 'revoke'; readonly key: ApiKey };
 
 export function KeysSection() {
   const { principal } = useServer();
   const [everyone, setEveryone] = useState(false);
   const polled = usePolled(everyone ? parlance.admin.keys : parlance.keys.list);
-  const [asking, setAsking] = useState<Asking | null>(null);
-  const [made, setMade] = useState<MadeApiKey | null>(null);
-  const close = () => setAsking(null);
+  const [dialog, setDialog] = useState<DialogState | null>(null);
+  const [createdKey, setCreatedKey] = useState<MadeApiKey | null>(null);
+  const close = () => setDialog(null);
 
   async function revoke(key: ApiKey): Promise<void> {
     if (!(await attempt(() => parlance.keys.revoke(key.id)))) return;
     toast(`${key.name} was revoked.`);
-    if (made?.id === key.id) setMade(null);
+    if (createdKey?.id === key.id) setCreatedKey(null);
     polled.again();
   }
 
@@ -38,7 +38,7 @@ export function KeysSection() {
       title="API keys"
       polled={polled}
       actions={
-        <Button variant="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
+        <Button variant="primary" icon="plus" onClick={() => setDialog({ what: 'add' })}>
           New key
         </Button>
       }
@@ -64,7 +64,7 @@ export function KeysSection() {
               )}
             </Choice>
           )}
-          {made && <Made made={made} close={() => setMade(null)} />}
+          {createdKey && <CreatedKey created={createdKey} close={() => setCreatedKey(null)} />}
           {keys.length === 0 ? (
             <Empty title="No API keys">
               Create one key per client, so that you can revoke them separately.
@@ -76,22 +76,22 @@ export function KeysSection() {
                   key={key.id}
                   shown={key}
                   foreign={key.owner !== principal.id}
-                  revoke={() => setAsking({ what: 'revoke', key })}
+                  revoke={() => setDialog({ what: 'revoke', key })}
                 />
               ))}
             </ul>
           )}
-          {asking?.what === 'add' && (
+          {dialog?.what === 'add' && (
             <NewKey
               close={close}
-              made={(key) => {
-                setMade(key);
+              onCreated={(key) => {
+                setCreatedKey(key);
                 polled.again();
               }}
             />
           )}
-          {asking?.what === 'revoke' && (
-            <RevokeKey shown={asking.key} close={close} revoke={() => void revoke(asking.key)} />
+          {dialog?.what === 'revoke' && (
+            <RevokeKey shown={dialog.key} close={close} revoke={() => void revoke(dialog.key)} />
           )}
         </>
       )}
@@ -100,15 +100,15 @@ export function KeysSection() {
 }
 
 /** The only time that the text of the key can be seen. */
-function Made({ made, close }: { made: MadeApiKey; close: () => void }) {
+function CreatedKey({ created, close }: { created: MadeApiKey; close: () => void }) {
   return (
     <div className="card key-made" role="status">
       <p>
-        <strong>Copy the key for {made.name} now.</strong> It will not be shown again.
+        <strong>Copy the key for {created.name} now.</strong> It will not be shown again.
       </p>
       <div className="key-text">
-        <code>{made.key}</code>
-        <CopyButton text={made.key} label="Copy key" />
+        <code>{created.key}</code>
+        <CopyButton text={created.key} label="Copy key" />
       </div>
       <div>
         <Button onClick={close}>Done</Button>
@@ -152,14 +152,14 @@ const ROLES: Readonly<Record<Role, string>> = {
   admin: 'full access to all sessions',
 };
 
-function NewKey({ close, made }: { close: () => void; made: (key: MadeApiKey) => void }) {
+function NewKey({ close, onCreated }: { close: () => void; onCreated: (key: MadeApiKey) => void }) {
   const { principal, dialects } = useServer();
   const [role, setRole] = useState<string>(principal.role === 'admin' ? 'developer' : principal.role);
 
   async function make(fields: FormData): Promise<void> {
     const text = (name: string) => String(fields.get(name) ?? '');
     const chosen = fields.getAll('dialect').map(String);
-    made(
+    onCreated(
       await parlance.keys.add({
         name: text('name'),
         role: rolesWithin(principal.role).find((role) => role === text('role')),

@@ -18,9 +18,9 @@ export function ListenersSection() {
   const polled = usePolled(parlance.admin.listeners, EVERY_MS);
   const { polled: settings, save } = useSettings();
   const isAdmin = may(useServer(), 'admin');
-  const stored = doorsIn(settings.value?.stored.doors);
-  async function change(doors: readonly string[], done: string): Promise<boolean> {
-    const saved = await save({ doors: [...doors] }, done);
+  const stored = entriesIn(settings.value?.stored.listeners);
+  async function change(listeners: readonly string[], done: string): Promise<boolean> {
+    const saved = await save({ listeners: [...listeners] }, done);
     polled.again();
     return saved;
   }
@@ -32,14 +32,14 @@ export function ListenersSection() {
             The default listener serves every client. An extra one serves one dialect, for clients with a
             fixed port or path. Event streams are HTTP requests and do not count as sockets.
           </p>
-          {isAdmin && settings.value && <GivenNotice settings={settings.value} keys={['doors']} />}
+          {isAdmin && settings.value && <GivenNotice settings={settings.value} keys={['listeners']} />}
           <ul className="admin-list" aria-label="Listeners">
             {listeners.map((listener) => {
-              const door = doorOf(listener);
-              const rest = stored.filter((other) => other !== door);
+              const entry = entryOf(listener);
+              const rest = stored.filter((other) => other !== entry);
               return (
                 <Line
-                  key={`${door} ${listener.problem}`}
+                  key={`${entry} ${listener.problem}`}
                   listener={listener}
                   remove={
                     isAdmin && rest.length < stored.length
@@ -53,7 +53,7 @@ export function ListenersSection() {
           {isAdmin && settings.value && (
             <NewListener
               taken={listeners.map((listener) => listener.port)}
-              add={(door) => change([...stored, door], 'Listener saved.')}
+              add={(entry) => change([...stored, entry], 'Listener saved.')}
             />
           )}
         </>
@@ -101,7 +101,7 @@ function Line({ listener: { address, port, dialect, sockets, problem }, remove }
 type NewListenerProps = {
   /** ports of other listeners */
   readonly taken: readonly number[];
-  readonly add: (door: string) => Promise<boolean>;
+  readonly add: (entry: string) => Promise<boolean>;
 };
 
 function NewListener({ taken, add }: NewListenerProps) {
@@ -146,7 +146,7 @@ function NewListener({ taken, add }: NewListenerProps) {
   );
 }
 
-const doorOf = ({ dialect, port }: Listener): string => `${dialect}=${port}`;
+const entryOf = ({ dialect, port }: Listener): string => `${dialect}=${port}`;
 
-const doorsIn = (value: Json | undefined): string[] =>
-  Array.isArray(value) ? value.filter((door) => typeof door === 'string') : [];
+const entriesIn = (value: Json | undefined): string[] =>
+  Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];

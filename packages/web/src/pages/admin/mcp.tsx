@@ -26,7 +26,7 @@ const STATES: Readonly<Record<McpServer['state'], readonly [ChipVariant, string]
 /** A new server is ready within seconds. */
 const EVERY_MS = 2_000;
 
-type Asking =
+type DialogState =
   | { readonly what: 'edit'; readonly name: string | null }
   | { readonly what: 'remove'; readonly name: string };
 
@@ -34,8 +34,8 @@ export function McpSection() {
   const maySetUp = may(useServer(), 'setup');
   const polled = usePolled(parlance.admin.mcp, EVERY_MS);
   const settings = useSettings();
-  const [asking, setAsking] = useState<Asking | null>(null);
-  const close = () => setAsking(null);
+  const [dialog, setDialog] = useState<DialogState | null>(null);
+  const close = () => setDialog(null);
   const stored = objectIn(settings.polled.value?.stored.mcpServers);
 
   async function change(servers: JsonObject, done: string): Promise<void> {
@@ -54,7 +54,7 @@ export function McpSection() {
       polled={polled}
       actions={
         maySetUp && (
-          <Button variant="primary" icon="plus" onClick={() => setAsking({ what: 'edit', name: null })}>
+          <Button variant="primary" icon="plus" onClick={() => setDialog({ what: 'edit', name: null })}>
             Add server
           </Button>
         )
@@ -78,29 +78,29 @@ export function McpSection() {
                 restart={maySetUp ? () => void restart(server.name) : undefined}
                 ask={
                   maySetUp && server.name in stored
-                    ? (what) => setAsking({ what, name: server.name })
+                    ? (what) => setDialog({ what, name: server.name })
                     : undefined
                 }
               />
             ))}
           </ul>
-          {asking?.what === 'edit' && (
-            <McpQuestion
+          {dialog?.what === 'edit' && (
+            <McpDialog
               server={
-                asking.name === null ? null : { name: asking.name, stored: objectIn(stored[asking.name]) }
+                dialog.name === null ? null : { name: dialog.name, stored: objectIn(stored[dialog.name]) }
               }
               taken={[...servers.map(({ name }) => name), ...Object.keys(stored)]}
               close={close}
               save={(name, server) => change({ ...stored, [name]: server }, `${name} was saved.`)}
             />
           )}
-          {asking?.what === 'remove' && (
+          {dialog?.what === 'remove' && (
             <Dialog
-              title={`Remove ${asking.name}?`}
+              title={`Remove ${dialog.name}?`}
               confirm="Remove"
               danger
               onClose={close}
-              onConfirm={() => change(without(stored, asking.name), `${asking.name} was removed.`)}
+              onConfirm={() => change(without(stored, dialog.name), `${dialog.name} was removed.`)}
             >
               <p>Agents can no longer use its tools. Its variables and headers are deleted.</p>
             </Dialog>
@@ -120,7 +120,7 @@ type ServerProps = {
   readonly fixed: boolean;
   readonly restart?: (() => void) | undefined;
   /** only for servers that were added here */
-  readonly ask?: ((what: Asking['what']) => void) | undefined;
+  readonly ask?: ((what: DialogState['what']) => void) | undefined;
 };
 
 function Server({ server, fixed, restart, ask }: ServerProps) {
@@ -165,7 +165,7 @@ function Server({ server, fixed, restart, ask }: ServerProps) {
 
 // Dialog for a new or changed MCP server.
 
-type McpQuestionProps = {
+type McpDialogProps = {
   /** null: a new one */
   readonly server: { readonly name: string; readonly stored: JsonObject } | null;
   /** names that exist */
@@ -174,7 +174,7 @@ type McpQuestionProps = {
   readonly save: (name: string, server: JsonObject) => Promise<void>;
 };
 
-function McpQuestion({ server, taken, close, save }: McpQuestionProps) {
+function McpDialog({ server, taken, close, save }: McpDialogProps) {
   const before = server ? fieldsOf(server.stored) : NEW_SERVER;
   const [kind, setKind] = useState<McpKind>(before.kind);
 

@@ -9,14 +9,14 @@ import { useEffect, useState } from 'react';
 export function PricesSection() {
   const { models } = useServer();
   const prices = useSharedPrices();
-  const [asking, setAsking] = useState<{ readonly model: string | null } | null>(null);
+  const [dialog, setDialog] = useState<{ readonly model: string | null } | null>(null);
   useEffect(() => void loadPrices(), []);
   const names = [...new Set([...models.map(({ id }) => id), ...Object.keys(prices)])].sort();
   return (
     <section className="admin-section" aria-labelledby="admin-section-title">
       <div className="admin-head">
         <h2 id="admin-section-title">Prices</h2>
-        <Button icon="plus" onClick={() => setAsking({ model: null })}>
+        <Button icon="plus" onClick={() => setDialog({ model: null })}>
           Add model
         </Button>
       </div>
@@ -48,7 +48,7 @@ export function PricesSection() {
                   <IconButton
                     icon="edit"
                     label={`Edit price of ${model}`}
-                    onClick={() => setAsking({ model })}
+                    onClick={() => setDialog({ model })}
                   />
                 </td>
               </tr>
@@ -56,7 +56,7 @@ export function PricesSection() {
           </tbody>
         </table>
       </section>
-      {asking && <PriceDialog model={asking.model} onClose={() => setAsking(null)} />}
+      {dialog && <PriceDialog model={dialog.model} onClose={() => setDialog(null)} />}
     </section>
   );
 }

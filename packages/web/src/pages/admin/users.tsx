@@ -8,16 +8,16 @@ import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
 import { usePolled } from '../../state/use-polled.ts';
 import { Section } from './section.tsx';
-import { type DecisionContext, UserQuestion } from './user-question.tsx';
+import { UserDialog, type UserDialogState } from './user-dialog.tsx';
 
 const { users } = parlance.admin;
 
 export function UsersSection() {
   const polled = usePolled(users.list);
-  const [asking, setAsking] = useState<DecisionContext | null>(null);
+  const [dialog, setDialog] = useState<UserDialogState | null>(null);
   const mine = useServer().principal.id;
 
-  async function doing(work: () => Promise<unknown>, done: string): Promise<void> {
+  async function run(work: () => Promise<unknown>, done: string): Promise<void> {
     await work();
     toast(done);
     polled.again();
@@ -28,7 +28,7 @@ export function UsersSection() {
       title="Users"
       polled={polled}
       actions={
-        <Button variant="primary" icon="plus" onClick={() => setAsking({ what: 'add' })}>
+        <Button variant="primary" icon="plus" onClick={() => setDialog({ what: 'add' })}>
           Add user
         </Button>
       }
@@ -52,7 +52,7 @@ export function UsersSection() {
                   </p>
                 </div>
                 <Button
-                  onClick={() => setAsking({ what: 'logout', user })}
+                  onClick={() => setDialog({ what: 'logout', user })}
                   aria-label={`Sign ${user.name} out`}
                 >
                   Sign out
@@ -63,25 +63,25 @@ export function UsersSection() {
                     {
                       label: 'Change role',
                       icon: 'shield',
-                      onSelect: () => setAsking({ what: 'role', user }),
+                      onSelect: () => setDialog({ what: 'role', user }),
                     },
                     {
                       label: 'New password',
                       icon: 'edit',
-                      onSelect: () => setAsking({ what: 'password', user }),
+                      onSelect: () => setDialog({ what: 'password', user }),
                     },
                     {
                       label: 'Remove',
                       icon: 'trash',
                       danger: true,
-                      onSelect: () => setAsking({ what: 'remove', user }),
+                      onSelect: () => setDialog({ what: 'remove', user }),
                     },
                   ]}
                 />
               </li>
             ))}
           </ul>
-          {asking && <UserQuestion asking={asking} mine={mine} doing={doing} close={() => setAsking(null)} />}
+          {dialog && <UserDialog dialog={dialog} mine={mine} run={run} close={() => setDialog(null)} />}
         </>
       )}
     </Section>

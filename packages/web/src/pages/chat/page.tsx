@@ -198,7 +198,7 @@ function ContextMeter({ context }: Pick<SessionView, 'context'>) {
 
 function Totals({ view, model }: { view: SessionView; model: string }) {
   const about = useServer();
-  const [asking, setAsking] = useState(false);
+  const [dialog, setDialog] = useState(false);
   const cost = costOfSession(view, about, usePrices());
   const isShared = useSharedPrices()[model] !== undefined;
   const tokens = view.usage.inputTokens + view.usage.outputTokens;
@@ -218,11 +218,11 @@ function Totals({ view, model }: { view: SessionView; model: string }) {
         type="button"
         className="totals"
         title={`${usage}. ${cost === null ? 'Set a price to see the cost.' : 'Change the price.'}`}
-        onClick={() => setAsking(true)}
+        onClick={() => setDialog(true)}
       >
         {text}
       </button>
-      {asking && <PriceDialog model={model} onClose={() => setAsking(false)} />}
+      {dialog && <PriceDialog model={model} onClose={() => setDialog(false)} />}
     </>
   );
 }

@@ -10,14 +10,14 @@ import { Page } from '../../components/page.tsx';
 import { RequestCard } from './request-card.tsx';
 
 type Shown =
-  | { readonly status: 'asking' }
+  | { readonly status: 'dialog' }
   | { readonly status: 'found'; readonly request: PairingRequest }
   | { readonly status: 'answered'; readonly allowed: boolean };
 
 export function PairPage() {
   const given = useLocation().query.code ?? '';
   const [code, setCode] = useState(given);
-  const [shown, setShown] = useState<Shown>({ status: 'asking' });
+  const [shown, setShown] = useState<Shown>({ status: 'dialog' });
   const [problem, setProblem] = useState<string | null>(null);
 
   const find = useCallback(async (wanted: string): Promise<void> => {
@@ -26,7 +26,7 @@ export function PairPage() {
       setShown({ status: 'found', request: await parlance.pairings.find(wanted) });
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
-      setShown({ status: 'asking' });
+      setShown({ status: 'dialog' });
       setProblem(thrown.message);
     }
   }, []);
@@ -62,7 +62,7 @@ export function PairPage() {
             : 'Nothing was connected.'}
         </Empty>
       )}
-      {shown.status === 'asking' && (
+      {shown.status === 'dialog' && (
         <form className="pair-form" onSubmit={submit}>
           <p>Enter the code shown in the side panel of the extension.</p>
           <label className="field">

@@ -87,7 +87,7 @@ const list = () => parlance.pairings.list();
 function Extensions() {
   const { value, again, ...polled } = usePolled(list);
   const fault = useShownFault(polled.fault);
-  const [asking, setAsking] = useState<Pairing | null>(null);
+  const [dialog, setDialog] = useState<Pairing | null>(null);
 
   async function revoke({ id, name }: Pairing): Promise<void> {
     if (!(await attempt(() => parlance.pairings.revoke(id)))) return;
@@ -124,7 +124,7 @@ function Extensions() {
                   · {pairing.origin}
                 </p>
               </div>
-              <Button aria-label={`Disconnect ${pairing.name}`} onClick={() => setAsking(pairing)}>
+              <Button aria-label={`Disconnect ${pairing.name}`} onClick={() => setDialog(pairing)}>
                 Disconnect
               </Button>
             </li>
@@ -134,13 +134,13 @@ function Extensions() {
       <a className="button" href={hrefOf({ page: 'pair' })}>
         Enter a code
       </a>
-      {asking && (
+      {dialog && (
         <Dialog
-          title={`Disconnect ${asking.name}?`}
+          title={`Disconnect ${dialog.name}?`}
           confirm="Disconnect"
           danger
-          onClose={() => setAsking(null)}
-          onConfirm={() => void revoke(asking)}
+          onClose={() => setDialog(null)}
+          onConfirm={() => void revoke(dialog)}
         >
           <p>The extension is disconnected immediately, and its tasks stop. You can connect it again.</p>
         </Dialog>

@@ -108,7 +108,7 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
   });
 
   test('an extra listener is among the addresses', () => {
-    const port = server.running.doors[0]?.port;
+    const port = server.running.listeners[0]?.port;
     const agentloop = clients.find(({ dialect }) => dialect === 'agentloop');
     expect(agentloop?.addresses).toEqual([
       { address: `${server.ws}/agentloop`, condition: null },
@@ -122,7 +122,7 @@ const LIST: DialectList = await listedDialects();
 
 const SERVER: ServerInfo = {
   origin: 'https://agents.example.com',
-  doors: [
+  listeners: [
     { dialect: 'all', port: 3000 },
     { dialect: 'agentloop', port: 8080 },
   ],

@@ -7,7 +7,7 @@ import type {
   JsonObject,
   Part,
   Principal,
-  TurnTerms,
+  TurnOptions,
 } from '@parlance/protocol';
 import type { Caller, SessionRef } from '../../../core/index.ts';
 import type { FollowTarget, Reading } from './reading.ts';
@@ -27,7 +27,7 @@ export type Question = {
   readonly lookedUp?: number;
   /** index of the first item after the last message of the assistant */
   readonly newFrom: number;
-  readonly terms: TurnTerms;
+  readonly terms: TurnOptions;
   /** absent: the agent of the session, or the default one */
   readonly agent?: string;
   /** the session named by the request */

@@ -5,8 +5,8 @@ import {
   Fault,
   type HistoryItem,
   type SessionEvent,
-  type TurnTerms,
-  turnTermsOf,
+  type TurnOptions,
+  turnOptionsOf,
 } from '@parlance/protocol';
 import {
   type Engine,
@@ -261,8 +261,8 @@ function answersOf(question: Question, results: readonly Result[], now: SessionS
   );
 }
 
-const isSame = (terms: TurnTerms, present: TurnTerms | null): boolean =>
-  JSON.stringify(turnTermsOf(terms)) === JSON.stringify(present && turnTermsOf(present));
+const isSame = (terms: TurnOptions, present: TurnOptions | null): boolean =>
+  JSON.stringify(turnOptionsOf(terms)) === JSON.stringify(present && turnOptionsOf(present));
 
 async function submit(
   engine: Pick<Engine, 'send'>,

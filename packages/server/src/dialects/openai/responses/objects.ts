@@ -1,5 +1,5 @@
 /** The response object. */
-import type { TurnTerms, Usage } from '@parlance/protocol';
+import type { TurnOptions, Usage } from '@parlance/protocol';
 import type { OutputItem } from './items.ts';
 import { SERVER_LABEL } from './items.ts';
 import type { RequestData } from './schemas.ts';
@@ -13,7 +13,7 @@ export type Head = {
   /** in milliseconds */
   readonly createdAt: number;
   readonly model: string;
-  readonly terms: TurnTerms;
+  readonly terms: TurnOptions;
   readonly data: RequestData;
 };
 
@@ -78,7 +78,7 @@ const usageObject = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens 
   total_tokens: inputTokens + outputTokens,
 });
 
-type Options = NonNullable<TurnTerms['options']>;
+type Options = NonNullable<TurnOptions['options']>;
 
 function formatObject(format: Options['responseFormat']) {
   if (format?.type === 'json_schema') {
@@ -92,7 +92,7 @@ const choiceObject = (choice: Options['toolChoice']) =>
   typeof choice === 'object' ? { type: 'function' as const, name: choice.tool } : (choice ?? 'auto');
 
 /** The agent's own tools are listed if the request asks for them beside its own. */
-const toolObjects = ({ tools = [], agentTools }: TurnTerms) => [
+const toolObjects = ({ tools = [], agentTools }: TurnOptions) => [
   ...tools.map(({ name, description, parameters }) => ({
     type: 'function' as const,
     name,

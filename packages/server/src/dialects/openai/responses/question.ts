@@ -1,5 +1,5 @@
 /** In: converts the body of a request to a question to a session. */
-import { type JsonObject, ReasoningEffort, type TurnTerms } from '@parlance/protocol';
+import { type JsonObject, ReasoningEffort, type TurnOptions } from '@parlance/protocol';
 import type { Question } from '../../kit/exchange/question.ts';
 import { invalid, RequestFault } from '../../kit/exchange/request-fault.ts';
 import type { AuthenticatedRequest } from '../../kit/exchange/requests.ts';
@@ -117,7 +117,7 @@ function labelsOf({ headers }: Request): Question['labels'] {
   return given.length > 0 ? Object.fromEntries(given) : undefined;
 }
 
-function termsOf(body: ResponseRequest, input: ResponseInput): TurnTerms {
+function termsOf(body: ResponseRequest, input: ResponseInput): TurnOptions {
   const { functions, ownTools } = toolsOf(body.tools ?? []);
   const instructions = [body.instructions, input.instructions].filter(
     (words) => words != null && words !== '',
@@ -143,7 +143,7 @@ function toolsOf(tools: readonly Tool[]) {
   return { functions, ownTools };
 }
 
-function optionsOf(body: ResponseRequest, functions: readonly string[]): NonNullable<TurnTerms['options']> {
+function optionsOf(body: ResponseRequest, functions: readonly string[]): NonNullable<TurnOptions['options']> {
   const format = body.text?.format;
   const effort = ReasoningEffort.safeParse(body.reasoning?.effort).data;
   const choice = choiceOf(body, functions);
@@ -160,7 +160,7 @@ function optionsOf(body: ResponseRequest, functions: readonly string[]): NonNull
 
 type Format = NonNullable<NonNullable<ResponseRequest['text']>['format']>;
 
-function formatOf(format: Format): NonNullable<NonNullable<TurnTerms['options']>['responseFormat']> {
+function formatOf(format: Format): NonNullable<NonNullable<TurnOptions['options']>['responseFormat']> {
   if (format.type !== 'json_schema') return { type: format.type === 'text' ? 'text' : 'json' };
   const { name, schema, strict } = format;
   return { type: 'json_schema', name, schema, ...(strict != null && { strict }) };
@@ -169,7 +169,7 @@ function formatOf(format: Format): NonNullable<NonNullable<TurnTerms['options']>
 function choiceOf(
   { tool_choice: choice }: ResponseRequest,
   functions: readonly string[],
-): NonNullable<TurnTerms['options']>['toolChoice'] {
+): NonNullable<TurnOptions['options']>['toolChoice'] {
   if (choice == null || typeof choice === 'string') return choice ?? undefined;
   const { type, name, server_label: server, mode } = choice;
   if (type === 'function' && name && functions.includes(name)) return { tool: name };

@@ -1,5 +1,5 @@
 /** A segment of a session: the events after the request of a response, until its turn waits or ends. */
-import { type DurableEvent, type Principal, type TurnTerms, turnTermsOf } from '@parlance/protocol';
+import { type DurableEvent, type Principal, type TurnOptions, turnOptionsOf } from '@parlance/protocol';
 import { labelKey, type SessionRef } from '../../../core/index.ts';
 import { IDLE, projection, type State } from '../../kit/exchange/pieces.ts';
 import type { FollowTarget } from '../../kit/exchange/reading.ts';
@@ -78,8 +78,8 @@ export async function segmentAt(ctx: Context, ref: SessionRef, first: DurableEve
   };
 }
 
-function termsAfter(terms: TurnTerms, event: DurableEvent): TurnTerms {
-  if (event.type === 'input.accepted') return turnTermsOf(event);
+function termsAfter(terms: TurnOptions, event: DurableEvent): TurnOptions {
+  if (event.type === 'input.accepted') return turnOptionsOf(event);
   const replaced =
     event.type === 'tool.ended' || event.type === 'approval.answered' ? event.terms : undefined;
   return replaced ?? terms;
@@ -87,7 +87,7 @@ function termsAfter(terms: TurnTerms, event: DurableEvent): TurnTerms {
 
 const PAGE = 200;
 
-type PriorState = { readonly state: State; readonly terms: TurnTerms };
+type PriorState = { readonly state: State; readonly terms: TurnOptions };
 
 /** The state of a turn before the event that continues it. */
 async function before({ engine }: Context, ref: SessionRef, start: DurableEvent): Promise<PriorState> {

@@ -71,7 +71,7 @@ export function leasesContract(implementation: Implementation): void {
     expect(await work(store, ONE, asDriver(lease.epoch))).toEqual(lease);
     expect(await rest(store, ONE, asDriver(lease.epoch))).toBeNull();
     expect(store.leases.good({ ref: ONE, epoch: lease.epoch })).toBe(false);
-    expect(await outcomeOf(work(store, ONE, asDriver(lease.epoch)))).toBe('Deposed');
+    expect(await outcomeOf(work(store, ONE, asDriver(lease.epoch)))).toBe('LeaseLost');
     expect((await work(store, ONE, IF_FREE))?.epoch).toBeGreaterThan(lease.epoch);
   });
 
@@ -92,7 +92,7 @@ export function leasesContract(implementation: Implementation): void {
     const driver = await work(store, ONE, IF_FREE);
     await store.erase(ONE);
     expect(store.leases.good({ ref: ONE, epoch: driver?.epoch ?? 0 })).toBe(false);
-    expect(await outcomeOf(work(store, ONE, asDriver(driver?.epoch ?? 0)))).toBe('Deposed');
+    expect(await outcomeOf(work(store, ONE, asDriver(driver?.epoch ?? 0)))).toBe('LeaseLost');
   });
 
   oneNode('other appends wait during exclusive access, even if it fails', async (store) => {
@@ -177,8 +177,8 @@ export function leasesContract(implementation: Implementation): void {
       const after = await work(there, ONE, ALWAYS);
       expect(after?.node).toBe(there.leases.node);
       expect(after?.epoch).toBeGreaterThan(before?.epoch ?? 0);
-      expect(await outcomeOf(work(here, ONE, asDriver(before?.epoch ?? 0)))).toBe('Deposed');
-      expect(await outcomeOf(work(here, ONE, asDriver(after?.epoch ?? 0)))).toBe('Deposed');
+      expect(await outcomeOf(work(here, ONE, asDriver(before?.epoch ?? 0)))).toBe('LeaseLost');
+      expect(await outcomeOf(work(here, ONE, asDriver(after?.epoch ?? 0)))).toBe('LeaseLost');
       expect(seqsOf(await here.read(ONE, 0, 10))).toEqual([1, 2]);
       expect(await work(there, ONE, asDriver(after?.epoch ?? 0))).toEqual(after);
     },
@@ -189,7 +189,7 @@ export function leasesContract(implementation: Implementation): void {
     async (here, there) => {
       const driver = await work(here, ONE, IF_FREE);
       expect(await rest(there, ONE, ALWAYS)).toBeNull();
-      expect(await outcomeOf(work(here, ONE, asDriver(driver?.epoch ?? 0)))).toBe('Deposed');
+      expect(await outcomeOf(work(here, ONE, asDriver(driver?.epoch ?? 0)))).toBe('LeaseLost');
       expect((await work(there, ONE, IF_FREE))?.node).toBe(there.leases.node);
     },
   );

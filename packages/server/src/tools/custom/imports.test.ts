@@ -10,7 +10,7 @@ import { saveFile } from '../save-file.ts';
 import { findSandbox } from '../shell/sandbox.ts';
 import { shell } from '../shell/tool.ts';
 import { findImports } from './imports.ts';
-import { loadOwnTools } from './load.ts';
+import { loadCustomTools } from './load.ts';
 
 const sandbox = await findSandbox();
 
@@ -80,7 +80,7 @@ describe('what a module in the working directory imports', () => {
   test('is loaded, and other files can be changed', async () => {
     await using place = await project(FILES);
     const agent = agentIn(place, 'own.ts');
-    expect(await loadOwnTools([join(place.root, 'own.ts')], [])).toHaveLength(1);
+    expect(await loadCustomTools([join(place.root, 'own.ts')], [])).toHaveLength(1);
     for (const path of ['lib/other.ts', 'lib/new.ts', 'package.json', 'src/a.ts', 'node_modules/.cache/a'])
       await agent.save(path);
     const script =

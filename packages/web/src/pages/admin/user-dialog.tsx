@@ -6,7 +6,7 @@ import { parlance } from '@parlance/ui/state/server.ts';
 
 const { users } = parlance.admin;
 
-export type DecisionContext =
+export type UserDialogState =
   | { readonly what: 'add' }
   | { readonly what: 'role' | 'password' | 'logout' | 'remove'; readonly user: User };
 
@@ -18,15 +18,15 @@ const ROLES: Readonly<Record<Role, string>> = {
 
 const NAMES = Object.keys(ROLES) as Role[];
 
-type QuestionProps = {
-  readonly asking: DecisionContext;
+type UserDialogProps = {
+  readonly dialog: UserDialogState;
   readonly mine: string;
-  readonly doing: (work: () => Promise<unknown>, done: string) => Promise<void>;
+  readonly run: (work: () => Promise<unknown>, done: string) => Promise<void>;
   readonly close: () => void;
 };
 
-export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
-  if (asking.what === 'add')
+export function UserDialog({ dialog, mine, run, close }: UserDialogProps) {
+  if (dialog.what === 'add')
     return (
       <Dialog
         title="Add user"
@@ -35,7 +35,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
         onConfirm={(fields) => {
           const name = textOf(fields, 'name');
           const wanted = { name, password: textOf(fields, 'password'), role: roleOf(fields) };
-          return doing(() => users.add(wanted), `${name} was added.`);
+          return run(() => users.add(wanted), `${name} was added.`);
         }}
       >
         <label className="field">
@@ -46,10 +46,10 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
         <RoleField current="user" />
       </Dialog>
     );
-  const { user } = asking;
+  const { user } = dialog;
   const { name } = user;
   const end = name === mine ? 'This signs you out here, too.' : `${name} will have to sign in again.`;
-  switch (asking.what) {
+  switch (dialog.what) {
     case 'role':
       return (
         <Dialog
@@ -58,7 +58,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           onClose={close}
           onConfirm={(fields) => {
             const role = roleOf(fields);
-            return doing(() => users.change(name, { role }), `${name} is now ${role}.`);
+            return run(() => users.change(name, { role }), `${name} is now ${role}.`);
           }}
         >
           <RoleField current={user.role} />
@@ -73,7 +73,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           onClose={close}
           onConfirm={(fields) => {
             const password = textOf(fields, 'password');
-            return doing(() => users.change(name, { password }), `Password of ${name} changed.`);
+            return run(() => users.change(name, { password }), `Password of ${name} changed.`);
           }}
         >
           <Password />
@@ -87,7 +87,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           confirm="Sign out"
           danger
           onClose={close}
-          onConfirm={() => doing(() => users.logout(name), `${name} was signed out everywhere.`)}
+          onConfirm={() => run(() => users.logout(name), `${name} was signed out everywhere.`)}
         >
           <p>
             This revokes all tokens of {name} and closes their connections. Running turns continue. {end}
@@ -101,7 +101,7 @@ export function UserQuestion({ asking, mine, doing, close }: QuestionProps) {
           confirm="Remove"
           danger
           onClose={close}
-          onConfirm={() => doing(() => users.remove(name), `${name} was removed.`)}
+          onConfirm={() => run(() => users.remove(name), `${name} was removed.`)}
         >
           <p>
             {name} can no longer sign in, and all tokens are revoked. The sessions remain visible to admins; a

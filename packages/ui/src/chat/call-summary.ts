@@ -8,7 +8,7 @@ const MAX_LENGTH = 200;
 const MAIN = ['command', 'path', 'query', 'url', 'pattern', 'agent', 'text'] as const;
 
 /** The main argument: command, path or query, files of a patch, steps of a plan, or else the first text. */
-export function callGist({ input, approval }: Pick<CallView, 'input' | 'approval'>): string {
+export function callSummary({ input, approval }: Pick<CallView, 'input' | 'approval'>): string {
   const { command, patch } = input;
   if (isCommand(command)) return commandLine(command);
   if (typeof patch === 'string')

@@ -14,21 +14,21 @@ import { httpRoutes } from './http.ts';
 import { openTransport } from './sockets.ts';
 import type { ServerState } from './state.ts';
 
-export type Front = {
+export type Gateway = {
   readonly state: ServerState;
   readonly sockets: SocketTransport;
   readonly routes: Hono;
   readonly readiness: Readiness;
 };
 
-export type FrontParts = { readonly backend: Backend; readonly dialects: readonly Dialect[] };
+export type GatewayParts = { readonly backend: Backend; readonly dialects: readonly Dialect[] };
 
 /** Does not listen yet. Registers everything it opens with `resources`. */
-export async function openFront(
+export async function openGateway(
   config: Config,
-  { backend, dialects }: FrontParts,
+  { backend, dialects }: GatewayParts,
   resources: AsyncDisposableStack,
-): Promise<Front> {
+): Promise<Gateway> {
   const { log, metrics, storage, authenticator } = backend;
   const budgets = {
     anonymous: anonymousBudget(config.anonymousBytes, config.maxLoginBody),

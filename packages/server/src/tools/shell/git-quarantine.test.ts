@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { contextIn, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 import { until } from '../../testing/until.ts';
 import { parseConfig, writeConfig } from './git-config.ts';
-import { watchLeftovers } from './leftovers.ts';
+import { watchGitFolders } from './git-quarantine.ts';
 import { findSandbox } from './sandbox.ts';
 import { shell } from './tool.ts';
 
@@ -236,7 +236,7 @@ describe.skipIf(skipped)('after a command', () => {
   test('concurrent changes of the user in the repository of the working directory are kept', async () => {
     await using place = await toolFixture();
     git(place.root, 'init', '-q');
-    const watch = await watchLeftovers({ root: place.root, hide: [] });
+    const watch = await watchGitFolders({ root: place.root, hide: [] });
     git(place.root, 'config', 'core.pager', 'less -F');
     await place.write('.git/hooks/pre-push', '#!/bin/sh\n');
     expect(await watch.settle()).toEqual([]);
@@ -262,13 +262,13 @@ describe.skipIf(skipped)('after a command', () => {
   });
 });
 
-test('concurrent commands cannot pass off leftovers as existing before', async () => {
+test('concurrent commands cannot pass off what they left as existing before', async () => {
   await using place = await toolFixture();
   const bounds = { root: place.root, hide: [] };
-  const first = await watchLeftovers(bounds);
+  const first = await watchGitFolders(bounds);
   git(place.root, 'init', '-q');
   git(place.root, 'config', 'core.fsmonitor', './evil');
-  const second = await watchLeftovers(bounds);
+  const second = await watchGitFolders(bounds);
   expect(await first.settle()).toHaveLength(1);
   git(place.root, 'config', 'core.fsmonitor', './evil');
   expect(await second.settle()).toHaveLength(1);

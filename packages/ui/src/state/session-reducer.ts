@@ -10,7 +10,7 @@ type Happened = Exclude<
 >;
 
 /** Returns the same object if the event is known. */
-export function listedAfter(session: Session, event: Happened): Session {
+export function reduceSession(session: Session, event: Happened): Session {
   if (event.seq <= session.head) return session;
   const { agent, ...change } = summaryChange(session, event);
   return {

@@ -39,9 +39,9 @@ const shared = new Map<string, Shared>();
 
 /**
  * Starts before the command. Concurrent commands share the state before the first of them, so that none can
- * pass off another's leftovers as the user's own.
+ * pass off what another has left as the user's own.
  */
-export async function watchLeftovers(bounds: Bounds): Promise<Watch> {
+export async function watchGitFolders(bounds: Bounds): Promise<Watch> {
   const known = shared.get(bounds.root) ?? { snapshot: takeSnapshot(bounds), commands: 0 };
   shared.set(bounds.root, known);
   known.commands++;

@@ -8,7 +8,7 @@ import { evolve } from '../../../server/src/core/session/evolve.ts';
 import { initialState } from '../../../server/src/core/session/session-state.ts';
 import { sessionView } from '../../../server/src/dialects/native/views.ts';
 import { readTranscript, transcriptPath } from '../../../server/src/testing/transcripts.ts';
-import { byChange, listedAfter } from './listed.ts';
+import { byChange, reduceSession } from './session-reducer.ts';
 
 const session = {
   id: 's',
@@ -21,7 +21,7 @@ const session = {
   updatedAt: '2026-01-01T00:00:00.000Z',
 } as unknown as Session;
 const after = (from: Session, type: string, rest: object = {}) =>
-  listedAfter(from, {
+  reduceSession(from, {
     type,
     seq: from.head + 1,
     at: 1_800_000_000_000,
@@ -63,7 +63,7 @@ test('a history that was taken over names an unnamed session, and its messages c
 });
 
 test('an event that is already in the list changes nothing', () => {
-  expect(listedAfter(session, { type: 'session.renamed', seq: 3, title: 'late' } as never)).toBe(session);
+  expect(reduceSession(session, { type: 'session.renamed', seq: 3, title: 'late' } as never)).toBe(session);
 });
 
 test('sorts by the latest change', () => {
@@ -107,7 +107,7 @@ test.each(SESSIONS)('a list that follows the events shows what the server lists:
   if (!first) throw new Error('there are no events');
   const followed = events
     .slice(1)
-    .reduce((listed, event) => listedAfter(listed, { ...event, owner: 'local' }), listedByServer([first]));
+    .reduce((listed, event) => reduceSession(listed, { ...event, owner: 'local' }), listedByServer([first]));
   const { status: _status, ...expected } = listedByServer(events);
   expect(followed).toMatchObject(expected);
 });

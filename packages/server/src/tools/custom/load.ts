@@ -16,7 +16,7 @@ import { provideModule } from './provided-module.ts';
 const LOADING_MS = 30_000;
 
 /** `taken` has the names of other tools. Throws a one-line error that names the file. */
-export async function loadOwnTools(paths: readonly string[], taken: readonly string[]): Promise<Tool[]> {
+export async function loadCustomTools(paths: readonly string[], taken: readonly string[]): Promise<Tool[]> {
   provideModule();
   const tools = new Map<string, Tool>();
   for (const path of paths) {

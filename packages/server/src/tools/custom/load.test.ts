@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadOwnTools } from './load.ts';
+import { loadCustomTools } from './load.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-own-tools-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -38,23 +38,23 @@ test.each([
   [tool("name: 'mcp_a'"), 'has a tool mcp_a, a name that another tool has'],
 ])('%j is refused in one line', async (source, reason) => {
   const path = fileWith(source);
-  const message = await loadOwnTools([path], ['shell']).then(String, ({ message }: Error) => message);
+  const message = await loadCustomTools([path], ['shell']).then(String, ({ message }: Error) => message);
   expect(message.replaceAll(path, 'FILE')).toBe(`the tool module FILE ${reason}`);
 });
 
 test('a missing file is refused', async () => {
   const path = join(folder, 'none.ts');
-  await expect(loadOwnTools([path], [])).rejects.toThrow(`the tool module ${path} does not exist`);
+  await expect(loadCustomTools([path], [])).rejects.toThrow(`the tool module ${path} does not exist`);
 });
 
 test('two modules cannot have a tool of the same name', async () => {
-  await expect(loadOwnTools([fileWith(tool()), fileWith(tool())], [])).rejects.toThrow('another tool has');
+  await expect(loadCustomTools([fileWith(tool()), fileWith(tool())], [])).rejects.toThrow('another tool has');
 });
 
 test('needs no installed package, and no defineTool', async () => {
   const typed = `import { defineTool, z } from '@parlance/sdk/tools';
     export const b = defineTool({ name: 'b', description: 'B.', parameters: z.object({ n: z.int() }), run: () => 1 });`;
-  const tools = await loadOwnTools([fileWith(tool()), fileWith(typed)], []);
+  const tools = await loadCustomTools([fileWith(tool()), fileWith(typed)], []);
   expect(tools.map(({ name }) => name)).toEqual(['a', 'b']);
   expect(tools[1]?.parameters).toMatchObject({ properties: { n: { type: 'integer' } }, required: ['n'] });
 });
