@@ -85,7 +85,7 @@ const INDEPENDENT: Readonly<Record<string, string>> = { 'server/dialects': 'kit'
 
 /** npm packages and built-in modules of parts that are restricted to these. */
 const MODULES: Readonly<Record<string, readonly string[]>> = {
-  protocol: ['zod'],
+  protocol: ['zod', 'eventsource-parser'],
   copilot: [],
   offline: [],
   sdk: [],

@@ -16,7 +16,7 @@ const LINES =
   ': hello\n\nevent: greeting\ndata: Grüße, 世界 👩‍👩‍👧\n\nid: 7\ndata: {"two":\ndata: "lines"}\n\nretry: 10\nnonsense\n\ndata: last\n\n';
 const EVENTS: ServerSentEvent[] = [
   { event: 'greeting', data: 'Grüße, 世界 👩‍👩‍👧' },
-  { event: undefined, data: '{"two":\n"lines"}' },
+  { event: undefined, data: '{"two":\n"lines"}', id: '7' },
   { event: undefined, data: 'last' },
 ];
 
@@ -83,6 +83,12 @@ describe('server-sent events', () => {
       }).toThrow('no events');
     },
   );
+
+  test('may have unknown fields between them, but not thousands', () => {
+    const events = new ServerSentEventParser(MAX_LENGTH);
+    expect(events.read(`${'field: 1\n'.repeat(500)}data: 1\n\n`)).toHaveLength(1);
+    expect(() => events.read(`${'field\n'.repeat(600)}data: 1\n\n`)).toThrow('unknown fields');
+  });
 
   test('have a maximum size', () => {
     const megabyte = 'x'.repeat(1024 * 1024);

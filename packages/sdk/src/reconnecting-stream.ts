@@ -99,7 +99,7 @@ const lost = (thrown: unknown): ParlanceError =>
 async function* framesOf(
   { http, clock, silenceMs }: StreamContext,
   request: HttpRequest,
-): AsyncGenerator<ServerSentEvent[], void> {
+): AsyncGenerator<readonly ServerSentEvent[], void> {
   const response = await http.fetchOnce({
     ...request,
     headers: { accept: 'text/event-stream', ...request.headers },
