@@ -29,8 +29,10 @@ function clientOf(options: { readonly url?: string; readonly token: string | nul
   return connect({
     ...options,
     async fetch(url, init) {
+      const { token } = parlance;
       const response = await fetch(url, init);
-      if (response.status === 401 && !url.endsWith('/v1/auth/login')) leave(true);
+      // Other requests with the same token may have been refused before, or a new login may have replaced it.
+      if (response.status === 401 && !url.endsWith('/v1/auth/login') && parlance.token === token) leave(true);
       return response;
     },
   });
@@ -42,7 +44,8 @@ export function connectTo(url: string, token: string): void {
 }
 
 function leave(expired: boolean): void {
-  const had = parlance.token !== null;
+  const now = access.get();
+  const had = parlance.token !== null || (now.status === 'out' && now.expired);
   parlance.token = null;
   writeStorage('session', TOKEN, null);
   access.set({ status: 'out', expired: expired && had });
