@@ -54,7 +54,7 @@ describe('an invalid request', () => {
     [JSON.stringify({ jsonrpc: '1.0', id: 7, method: 'GetTask', params: {} }), -32600, 7],
     [JSON.stringify({ jsonrpc: '2.0', id: 7 }), -32600, 7],
     [JSON.stringify({ jsonrpc: '2.0', id: {}, method: 'GetTask' }), -32600, null],
-    [JSON.stringify({ jsonrpc: '2.0', id: 'x'.repeat(300), method: 'GetTask' }), -32600, null],
+    [JSON.stringify({ jsonrpc: '2.0', id: 'x'.repeat(1_100), method: 'GetTask' }), -32600, null],
     [rpc('GetTask', ['id']), -32600, 7],
     [rpc('message/send', {}), -32601, 7],
     [rpc('toString', {}), -32601, 7],

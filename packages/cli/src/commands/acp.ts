@@ -1,5 +1,6 @@
 /** `parlance acp`: the Agent Client Protocol on standard input and output, for editors. */
 
+import { errorMessage, notificationMessage, RPC_CODES, requestMessage } from '@parlance/server/json-rpc';
 import { runStdio, type StdioProtocol } from '../connection/stdio/run.ts';
 import type { LinkSocket, ServerLink } from '../connection/stdio/server-link.ts';
 
@@ -65,7 +66,7 @@ class AcpPipe implements StdioProtocol {
   }
 
   onTooLong(): void {
-    this.write(failed(null, PARSE_ERROR, 'Parse error: the message is too long'));
+    this.write(failed(null, RPC_CODES.parse, 'Parse error: the message is too long'));
   }
 
   settled(): Promise<void> {
@@ -101,7 +102,7 @@ class AcpPipe implements StdioProtocol {
     const text = /[\r\n]/.test(frame) ? JSON.stringify(message) : frame;
     const { method, params } = message;
     if (method !== undefined && !PASSED.has(method)) {
-      const refusal = failed(message.id, NO_METHOD, 'Method not found');
+      const refusal = failed(message.id, RPC_CODES.method, 'Method not found');
       if (message.id !== undefined) this.#socket?.send(Buffer.from(refusal));
       return;
     }
@@ -145,7 +146,7 @@ class AcpPipe implements StdioProtocol {
   }
 
   #refuse({ id }: Message, reason: string): void {
-    this.write(failed(id, INTERNAL, reason));
+    this.write(failed(id, RPC_CODES.internal, reason));
   }
 
   #lost(reason: string): void {
@@ -218,7 +219,7 @@ class AcpPipe implements StdioProtocol {
   #withdraw(): void {
     for (const id of this.#requests.answeredElsewhere([...this.#asked.keys()])) {
       this.#asked.delete(id);
-      this.write(JSON.stringify({ jsonrpc: '2.0', method: '$/cancel_request', params: { requestId: id } }));
+      this.write(JSON.stringify(notificationMessage('$/cancel_request', { requestId: id })));
     }
   }
 
@@ -355,7 +356,7 @@ class Requests {
     const { promise, resolve } = Promise.withResolvers<Message>();
     const id = `${OWN}${++this.#count}`;
     this.#own.set(id, resolve);
-    socket.send(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, method, params })));
+    socket.send(Buffer.from(JSON.stringify(requestMessage(id, method, params))));
     return promise;
   }
 
@@ -420,10 +421,5 @@ function parsed(text: string): Message | null {
   }
 }
 
-/** −32603 of JSON-RPC. */
-const INTERNAL = -32603;
-const PARSE_ERROR = -32700;
-const NO_METHOD = -32601;
-
 const failed = (id: Message['id'], code: number, message: string): string =>
-  JSON.stringify({ jsonrpc: '2.0', id: id ?? null, error: { code, message } });
+  JSON.stringify(errorMessage(id ?? null, { code, message }));

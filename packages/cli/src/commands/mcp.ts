@@ -1,6 +1,7 @@
 /** `parlance mcp`: the Model Context Protocol on standard input and output. */
 
 import { SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { errorMessage, type RequestId, RPC_CODES, type RpcError } from '@parlance/server/json-rpc';
 import { runStdio, type StdioProtocol } from '../connection/stdio/run.ts';
 import type { ServerLink } from '../connection/stdio/server-link.ts';
 
@@ -108,8 +109,7 @@ class McpBridge implements StdioProtocol {
 
   #pass(message: Message): void {
     if (isRequest(message) && !PASSED.has(message.method)) {
-      const refusal = { jsonrpc: '2.0', id: message.id, error: NO_METHOD };
-      void this.#transport.send(refusal as never).catch(ignore);
+      void this.#transport.send(errorMessage(message.id, NO_METHOD) as never).catch(ignore);
       return;
     }
     const version = versionIn(message);
@@ -143,22 +143,21 @@ function parsed(line: Buffer): Message | null {
 
 // Errors that the bridge itself responds with.
 
-type RpcError = { readonly code: number; readonly message: string; readonly data?: unknown };
+const PARSE_ERROR: RpcError = { code: RPC_CODES.parse, message: 'The line is not a JSON-RPC message.' };
+const NO_METHOD: RpcError = { code: RPC_CODES.method, message: 'Method not found' };
+const TOO_LARGE: RpcError = { code: RPC_CODES.request, message: 'The message is too large.' };
 
-const PARSE_ERROR: RpcError = { code: -32_700, message: 'The line is not a JSON-RPC message.' };
-const NO_METHOD: RpcError = { code: -32_601, message: 'Method not found' };
-const TOO_LARGE: RpcError = { code: -32_600, message: 'The message is too large.' };
-
-const errorLine = (id: RequestId | null, error: RpcError): string =>
-  JSON.stringify({ jsonrpc: '2.0', id, error });
+const errorLine = (id: RequestId | null, error: RpcError): string => JSON.stringify(errorMessage(id, error));
 
 /** Why a request has no response: the server's error, or a lost connection. */
 function failureOf(error: unknown): RpcError {
   if (error instanceof SdkHttpError) {
     const { status, text } = error.data as { readonly status: number; readonly text?: string | null };
-    return errorIn(text) ?? { code: -32_000, message: `The server responded with status ${status}.` };
+    return (
+      errorIn(text) ?? { code: RPC_CODES.refused, message: `The server responded with status ${status}.` }
+    );
   }
-  return { code: -32_000, message: 'The server cannot be reached, or the connection was lost.' };
+  return { code: RPC_CODES.refused, message: 'The server cannot be reached, or the connection was lost.' };
 }
 
 function errorIn(text: string | null | undefined): RpcError | null {
@@ -171,8 +170,6 @@ function errorIn(text: string | null | undefined): RpcError | null {
 }
 
 /** The parts of messages that the bridge reads. */
-
-type RequestId = string | number;
 
 type Message = {
   readonly id?: RequestId;

@@ -12,13 +12,12 @@ import {
   textPart,
 } from '@parlance/protocol';
 import { answerInText, type Caller, type LinkedInput, type SessionRef } from '../../core/index.ts';
-
+import { invalidParams, paramsOf, RpcFault } from '../kit/json-rpc.ts';
 import type { Context } from './context.ts';
-import { RpcFault } from './faults.ts';
+import { CODES } from './faults.ts';
 import { taskIdFor } from './ids.ts';
 import { ANSWER_ID, SENT_PARTS } from './messages.ts';
 import { hasEnded, type Message, type Task } from './objects.ts';
-import { paramsOf } from './rpc.ts';
 import { ApprovalPart, type SendParams, type SentMessage, type SentPart } from './schemas.ts';
 import { TaskFeed } from './task-feed.ts';
 import type { IndexedTask } from './tasks.ts';
@@ -32,7 +31,7 @@ export type StartedTask = Pick<IndexedTask, 'id' | 'ref'> & {
 export function begin(ctx: Context, principal: Principal, params: SendParams): Promise<StartedTask> {
   const { message, configuration } = params;
   if (configuration.taskPushNotificationConfig != null)
-    throw new RpcFault('PUSH_NOTIFICATION_NOT_SUPPORTED', 'There are no push notifications.');
+    throw new RpcFault(CODES.PUSH_NOTIFICATION_NOT_SUPPORTED, 'There are no push notifications.');
   return message.taskId === undefined
     ? startTask(ctx, principal, params)
     : answerTask(ctx, principal, { message, taskId: message.taskId });
@@ -43,7 +42,7 @@ const callerOf = (principal: Principal): Caller => ({ principal, dialect: 'a2a' 
 async function startTask(ctx: Context, principal: Principal, params: SendParams): Promise<StartedTask> {
   const { messageId, contextId } = params.message;
   const ref = ctx.tasks.contextOf(principal, contextId, messageId);
-  if (!ref) throw new RpcFault('INVALID_PARAMS', 'message.contextId: not the id of a session');
+  if (!ref) throw invalidParams('message.contextId: not the id of a session');
   const id = taskIdFor(ref, messageId);
   return following(ctx, { id, ref }, async (feed) => {
     if (await ctx.engine.lookup(principal, { kind: 'turn', id }, 'own')) return { id, ref, feed };
@@ -66,7 +65,7 @@ async function sentBefore(ctx: Context, started: StartedTask, messageId: string)
 function inputOf({ engine }: Context, { message, metadata }: SendParams) {
   const skill = metadata?.skillId ?? message.metadata?.skillId;
   if (skill !== undefined && !engine.catalog.listed.agents.some(({ id }) => id === skill))
-    throw new RpcFault('INVALID_PARAMS', 'metadata.skillId: there is no such skill');
+    throw invalidParams('metadata.skillId: there is no such skill');
   const agent = typeof skill === 'string' ? skill : undefined;
   return {
     type: 'input.submit',
@@ -106,12 +105,12 @@ async function answerTask(
   if (!found) throw new Fault('not_found', 'There is no such task.');
   const { id, ref } = found;
   if (contextId !== undefined && contextId !== ref.id)
-    throw new RpcFault('INVALID_PARAMS', 'message.contextId: the task is in another context');
+    throw invalidParams('message.contextId: the task is in another context');
   return following(ctx, { id, ref }, async (feed) => {
     const task = feed.task ?? (await ctx.tasks.reread(found));
     if (task?.history?.some((known) => known.messageId === messageId)) return { id, ref, feed };
     if (!task || hasEnded(task.status.state))
-      throw new RpcFault('UNSUPPORTED_OPERATION', 'The task has ended: send a message without taskId.');
+      throw new RpcFault(CODES.UNSUPPORTED_OPERATION, 'The task has ended: send a message without taskId.');
     if (task.status.state !== 'TASK_STATE_INPUT_REQUIRED') throw notPending();
     feed.answering(exchange(task, message));
     await answerApproval(ctx, found, { message, caller: callerOf(principal) });
@@ -173,15 +172,14 @@ async function answerApproval(
     } catch (thrown) {
       if (!(thrown instanceof Fault)) throw thrown;
       if (thrown.code === 'no_approval') throw notPending();
-      if (thrown.code === 'not_found')
-        throw new RpcFault('INVALID_PARAMS', 'The task has no such pending approval.');
+      if (thrown.code === 'not_found') throw invalidParams('The task has no such pending approval.');
       throw thrown;
     }
   }
 }
 
 const notPending = (): RpcFault =>
-  new RpcFault('UNSUPPORTED_OPERATION', 'The task is not waiting for input.');
+  new RpcFault(CODES.UNSUPPORTED_OPERATION, 'The task is not waiting for input.');
 
 /** Data parts that name an approval, or plain text about the approval that is shown. */
 function answersOf({ parts }: SentMessage, shown: ApprovalId): Answer[] {
@@ -195,7 +193,7 @@ function answersOf({ parts }: SentMessage, shown: ApprovalId): Answer[] {
     .flatMap(({ text }) => text ?? [])
     .join('\n')
     .trim();
-  if (words === '') throw new RpcFault('INVALID_PARAMS', 'message.parts: an answer is a text or a data part');
+  if (words === '') throw invalidParams('message.parts: an answer is a text or a data part');
   return [{ approval: shown, ...wordsAnswer(words) }];
 }
 

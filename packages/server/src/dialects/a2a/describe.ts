@@ -8,9 +8,9 @@ import {
   named,
   type RequestExample,
 } from '../kit/description.ts';
+import { RpcId } from '../kit/json-rpc.ts';
 import { CARD_PATH, RPC_PATH } from './card.ts';
 import { TASK_STATES } from './objects.ts';
-import { RpcId, RpcRequest } from './rpc.ts';
 
 // Schemas of responses, for the descriptions.
 
@@ -102,6 +102,13 @@ const TaskPage = named(
     nextPageToken: z.string().describe('empty on the last page'),
   }),
 );
+
+const RpcRequest = z.object({
+  jsonrpc: z.literal('2.0'),
+  id: RpcId.default(null),
+  method: z.string().min(1).max(200),
+  params: z.record(z.string(), z.unknown()).default({}),
+});
 
 const RpcError = z.object({
   code: z.int(),

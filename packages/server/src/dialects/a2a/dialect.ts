@@ -9,13 +9,13 @@ import type { Hono, Context as HonoContext } from 'hono';
 import { principalOf } from '../../http/request-identity.ts';
 import { defineDialect, reported, requestIds } from '../kit/dialect.ts';
 import { parseBody } from '../kit/json-body.ts';
+import { errorMessage, idOf, messageOf, RpcFault, type RpcId, type RpcRequest } from '../kit/json-rpc.ts';
 import { setRetryAfter } from '../kit/retry.ts';
 import { agentCard, CARD_PATH, PROTOCOL_VERSION, RPC_PATH } from './card.ts';
 import type { Context } from './context.ts';
-import { RpcFault, refusal, rpcError, statusOf } from './faults.ts';
+import { CODES, refusal, rpcError, statusOf } from './faults.ts';
 import { execute } from './methods.ts';
 import { projection } from './projection.ts';
-import { idOf, type RpcId, rpcRequest } from './rpc.ts';
 import { Tasks } from './tasks.ts';
 
 export const a2a = defineDialect({
@@ -45,7 +45,7 @@ function routes(app: Hono, ctx: Context): void {
       const principal = await principalOf(ctx.authenticator, c.req.raw);
       const body = await readJson(ctx, c.req.raw);
       id = idOf(body);
-      const rpc = rpcRequest(body);
+      const rpc = read(body);
       checkVersion(c.req.header('a2a-version'));
       return await execute(ctx, { request: c.req.raw, principal, rpc });
     } catch (thrown) {
@@ -56,15 +56,24 @@ function routes(app: Hono, ctx: Context): void {
 
 async function readJson({ readBody }: Context, request: Request): Promise<unknown> {
   const parsed = parseBody(await readBody(request, 'identified'));
-  if ('problem' in parsed) throw new RpcFault('PARSE_ERROR', `The body ${parsed.problem}.`);
+  if ('problem' in parsed) throw new RpcFault(CODES.parse, `The body ${parsed.problem}.`);
   return parsed.value;
+}
+
+/** A request without an id is answered as well, with `null`. */
+function read(body: unknown): RpcRequest {
+  const message = messageOf(body);
+  if (message.kind === 'request') return message;
+  if (message.kind === 'notification') return { ...message, id: null };
+  const reason = message.kind === 'invalid' ? `: ${message.reason}` : '';
+  throw new RpcFault(CODES.request, `Not a JSON-RPC 2.0 request${reason}.`);
 }
 
 /** A client without a version header is assumed to use this version. */
 function checkVersion(version: string | undefined): void {
   if (!version || /^1(?:\.\d+)*$/.test(version.trim())) return;
   throw new RpcFault(
-    'VERSION_NOT_SUPPORTED',
+    CODES.VERSION_NOT_SUPPORTED,
     `The server speaks version ${PROTOCOL_VERSION} of the protocol.`,
   );
 }
@@ -72,5 +81,5 @@ function checkVersion(version: string | undefined): void {
 function failed(c: HonoContext, id: RpcId, fault: Fault): Response {
   if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
   setRetryAfter(c, fault);
-  return c.json({ jsonrpc: '2.0', id, error: rpcError(fault) }, statusOf(fault));
+  return c.json(errorMessage(id, rpcError(fault)), statusOf(fault));
 }

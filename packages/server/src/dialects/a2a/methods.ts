@@ -2,11 +2,20 @@
 import { Fault, type Principal, SessionId, type TurnId } from '@parlance/protocol';
 import type { EventStream } from '../../http/connection.ts';
 import { mayStaySilent } from '../../http/idle-connections.ts';
+import {
+  errorMessage,
+  invalidParams,
+  methodNamed,
+  paramsOf,
+  RpcFault,
+  type RpcId,
+  type RpcRequest,
+  resultText,
+} from '../kit/json-rpc.ts';
 import { begin } from './begin.ts';
 import type { Context } from './context.ts';
-import { RpcFault, rpcError } from './faults.ts';
+import { CODES, rpcError } from './faults.ts';
 import { hasEnded, isInterrupted, shownTask, type Task } from './objects.ts';
-import { paramsOf, type RpcId, type RpcRequest, responseText } from './rpc.ts';
 import { GetParams, ListParams, SendParams, TaskParams } from './schemas.ts';
 import { TaskFeed } from './task-feed.ts';
 import { type IndexedTask, taskOf, turnState } from './tasks.ts';
@@ -19,33 +28,33 @@ export type Call = {
 
 type Method = (ctx: Context, call: Call) => Promise<Response>;
 
-const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
-  ['SendMessage', sendMessage],
-  ['SendStreamingMessage', sendStreamingMessage],
-  ['GetTask', getTask],
-  ['ListTasks', listTasks],
-  ['CancelTask', cancelTask],
-  ['SubscribeToTask', subscribeToTask],
-]);
+const METHODS: Readonly<Record<string, Method>> = {
+  SendMessage: sendMessage,
+  SendStreamingMessage: sendStreamingMessage,
+  GetTask: getTask,
+  ListTasks: listTasks,
+  CancelTask: cancelTask,
+  SubscribeToTask: subscribeToTask,
+};
 
 /** Methods of the protocol that are not supported. */
 function refusedMethod(method: string): RpcFault {
   if (/^(?:Create|Get|List|Delete)TaskPushNotificationConfigs?$/.test(method))
-    return new RpcFault('PUSH_NOTIFICATION_NOT_SUPPORTED', 'There are no push notifications.');
+    return new RpcFault(CODES.PUSH_NOTIFICATION_NOT_SUPPORTED, 'There are no push notifications.');
   if (method === 'GetExtendedAgentCard')
-    return new RpcFault('EXTENDED_AGENT_CARD_NOT_CONFIGURED', 'The public agent card is the only one.');
-  return new RpcFault('METHOD_NOT_FOUND', 'There is no such method.');
+    return new RpcFault(CODES.EXTENDED_AGENT_CARD_NOT_CONFIGURED, 'The public agent card is the only one.');
+  return new RpcFault(CODES.method, 'There is no such method.');
 }
 
 /** Throws a `Fault` if the request fails before a response is sent. */
 export function execute(ctx: Context, call: Call): Promise<Response> {
-  const method = METHODS.get(call.rpc.method);
+  const method = methodNamed(METHODS, call.rpc.method);
   if (!method) throw refusedMethod(call.rpc.method);
   return method(ctx, call);
 }
 
 const result = ({ rpc }: Call, value: object): Response =>
-  new Response(responseText(rpc.id, JSON.stringify(value)), {
+  new Response(resultText(rpc.id, JSON.stringify(value)), {
     headers: { 'content-type': 'application/json' },
   });
 
@@ -114,7 +123,7 @@ async function subscribeToTask(ctx: Context, call: Call): Promise<Response> {
   await feed.subscribe();
   if (feed.isEmpty) {
     feed.close();
-    throw new RpcFault('UNSUPPORTED_OPERATION', 'The task has ended.');
+    throw new RpcFault(CODES.UNSUPPORTED_OPERATION, 'The task has ended.');
   }
   const followed = { id: indexed.id, ref, feed, rpcId: call.rpc.id, endsIfWaiting: false };
   return streamTask(ctx, call.request, followed);
@@ -174,7 +183,7 @@ async function found({ engine }: Pick<Context, 'engine'>, principal: Principal, 
   };
   return engine.turns(principal, query).catch((thrown: unknown) => {
     if (thrown instanceof Fault && thrown.code === 'invalid')
-      throw new RpcFault('INVALID_PARAMS', 'pageToken: not one of this server');
+      throw invalidParams('pageToken: not one of this server');
     throw thrown;
   });
 }
@@ -198,10 +207,10 @@ function streamTask(ctx: Context, request: Request, target: FollowedTask): Respo
   });
 }
 
-const eventText = (id: RpcId, text: string): string => `data: ${responseText(id, text)}\n\n`;
+const eventText = (id: RpcId, text: string): string => `data: ${resultText(id, text)}\n\n`;
 
 const errorText = (id: RpcId, fault: Fault): string =>
-  `data: ${JSON.stringify({ jsonrpc: '2.0', id, error: rpcError(fault) })}\n\n`;
+  `data: ${JSON.stringify(errorMessage(id, rpcError(fault)))}\n\n`;
 
 /** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =

@@ -7,20 +7,28 @@ import {
   type DurableEvent,
   Fault,
   type FaultCode,
-  type JsonObject,
   type Part,
   type SessionEvent,
   type TurnId,
   textPart,
 } from '@parlance/protocol';
-import type { z } from 'zod';
 import type { SessionRef } from '../../core/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { reported, socketIds } from '../kit/dialect.ts';
-import { retryText } from '../kit/retry.ts';
+import {
+  errorMessage,
+  errorOf,
+  messageOf,
+  methodNamed,
+  type Params,
+  paramsOf,
+  RPC_CODES,
+  RpcFault,
+  type RpcId,
+  resultMessage,
+} from '../kit/json-rpc.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { Client } from './client.ts';
-import { CODES, failure, type Id, messageOf, result } from './json-rpc.ts';
 import type { State } from './projection.ts';
 import {
   type Block,
@@ -42,20 +50,21 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
   const connection = new AcpConnection(socket, ctx, hub);
   return {
     receive: (frame) => connection.receive(frame),
-    onInvalidFrame: (reason) => socket.sendFrame(failure(null, CODES.parse, `Parse error: ${reason}`)),
+    onInvalidFrame: (reason) =>
+      socket.sendFrame(errorMessage(null, { code: RPC_CODES.parse, message: `Parse error: ${reason}` })),
     onRateLimited: (fault) => socket.sendFrame(faultFrame(null, fault)),
     closed: () => connection.closed(),
     draining: () => undefined,
   };
 }
 
-type Answer = object | ((id: Id) => void);
+type Answer = object | ((id: RpcId) => void);
 
 class AcpConnection {
   readonly #client: Client;
   readonly #sessions: Sessions;
   /** by request id */
-  readonly #prompts = new Map<Id, Prompt>();
+  readonly #prompts = new Map<RpcId, Prompt>();
 
   constructor(
     private readonly socket: Socket,
@@ -71,7 +80,10 @@ class AcpConnection {
     switch (message.kind) {
       case 'invalid':
         return this.socket.sendFrame(
-          failure(message.id, CODES.invalidRequest, `Invalid request: ${message.reason}`),
+          errorMessage(message.id, {
+            code: RPC_CODES.request,
+            message: `Invalid request: ${message.reason}`,
+          }),
         );
       case 'request':
         return this.#request(message.id, message.method, message.params);
@@ -87,26 +99,24 @@ class AcpConnection {
     this.hub.leave(this.#client);
   }
 
-  async #request(id: Id, method: string, params: unknown): Promise<void> {
-    if (this.#prompts.has(id)) {
-      const message = 'Invalid request: the id belongs to a prompt that is not answered yet';
-      return this.socket.sendFrame(failure(id, CODES.invalidRequest, message));
-    }
+  async #request(id: RpcId, method: string, params: Params): Promise<void> {
     try {
-      const handle = Object.hasOwn(this.#methods, method) ? this.#methods[method] : undefined;
-      if (!handle) {
-        const message = `Method not found: ${method.slice(0, 100)}`;
-        return this.socket.sendFrame(failure(id, CODES.noMethod, message));
-      }
+      if (this.#prompts.has(id))
+        throw new RpcFault(
+          RPC_CODES.request,
+          'Invalid request: the id belongs to a prompt that is not answered yet',
+        );
+      const handle = methodNamed(this.#methods, method);
+      if (!handle) throw new RpcFault(RPC_CODES.method, `Method not found: ${method.slice(0, 100)}`);
       const answer = await handle(params);
       if (typeof answer === 'function') answer(id);
-      else this.socket.sendFrame(result(id, answer));
+      else this.socket.sendFrame(resultMessage(id, answer));
     } catch (thrown) {
       this.#failed(id, thrown);
     }
   }
 
-  #failed(id: Id, thrown: unknown): void {
+  #failed(id: RpcId, thrown: unknown): void {
     this.socket.sendFrame(faultFrame(id, reported(thrown, this.ctx, socketIds(this.socket))));
   }
 
@@ -126,9 +136,9 @@ class AcpConnection {
     return { principal, client: this.#client };
   }
 
-  readonly #methods: Readonly<Record<string, (params: unknown) => Promise<Answer>>> = {
+  readonly #methods: Readonly<Record<string, (params: Params) => Promise<Answer>>> = {
     initialize: async (params) => {
-      read(Initialize, params);
+      paramsOf(Initialize, params);
       return initialized(this.ctx.about.version);
     },
     authenticate: async () => {
@@ -137,16 +147,16 @@ class AcpConnection {
     },
     'session/new': async (params) => {
       const caller = this.#caller;
-      const ref = await this.#sessions.create(read(NewSession, params).cwd, caller);
+      const ref = await this.#sessions.create(paramsOf(NewSession, params).cwd, caller);
       return this.#opened(ref.id, { sessionId: ref.id, ...(await this.#sessions.view(ref)) });
     },
     'session/load': async (params) => {
-      const ref = await this.#sessions.find(read(OpenSession, params).sessionId, this.#caller);
+      const ref = await this.#sessions.find(paramsOf(OpenSession, params).sessionId, this.#caller);
       await this.#sessions.load(ref, this.#client);
       return this.#opened(ref.id, await this.#sessions.view(ref));
     },
     'session/resume': async (params) => {
-      const { sessionId, _meta } = read(OpenSession, params);
+      const { sessionId, _meta } = paramsOf(OpenSession, params);
       const ref = await this.#sessions.find(sessionId, this.#caller);
       const position = positionOf(_meta?.['parlance/resume']);
       if (position) await this.#sessions.load(ref, this.#client, position);
@@ -155,23 +165,23 @@ class AcpConnection {
     },
     'session/list': async (params) => {
       const caller = this.#caller;
-      return this.#sessions.list(read(ListSessions, params ?? {}), caller);
+      return this.#sessions.list(paramsOf(ListSessions, params), caller);
     },
     'session/close': async (params) => {
-      const { id } = await this.#sessions.find(read(OneSession, params).sessionId, this.#caller);
+      const { id } = await this.#sessions.find(paramsOf(OneSession, params).sessionId, this.#caller);
       this.#sessions.close(id, this.#client);
       return {};
     },
     'session/set_mode': async (params) => {
       const caller = this.#caller;
-      const { sessionId, modeId } = read(SetMode, params);
+      const { sessionId, modeId } = paramsOf(SetMode, params);
       const ref = await this.#sessions.find(sessionId, caller);
       await this.ctx.engine.send(ref, { type: 'session.configure', approval: modeId }, this.#by(caller));
       return {};
     },
     'session/prompt': async (params) => {
       const caller = this.#caller;
-      const { sessionId, prompt, _meta } = read(PromptParams, params);
+      const { sessionId, prompt, _meta } = paramsOf(PromptParams, params);
       const ref = await this.#sessions.find(sessionId, caller);
       if (!this.hub.isSubscribed(ref, this.#client)) {
         await this.#sessions.resume(ref, this.#client);
@@ -184,13 +194,13 @@ class AcpConnection {
   };
 
   /** Does not wait for the prompt: the next message may be `session/cancel`. */
-  #await(id: Id, prompt: Prompt): void {
+  #await(id: RpcId, prompt: Prompt): void {
     // The client has disconnected, or has used the id twice before the first prompt was accepted.
     if (!this.socket.open || this.#prompts.has(id)) prompt.leave();
     else this.#prompts.set(id, prompt);
     prompt.ended
       .then(
-        (stopReason) => this.socket.sendFrame(result(id, { stopReason })),
+        (stopReason) => this.socket.sendFrame(resultMessage(id, { stopReason })),
         (thrown: unknown) => this.#failed(id, thrown),
       )
       .finally(() => {
@@ -201,19 +211,19 @@ class AcpConnection {
   /** Permission requests are sent after the response, because the client does not know the session before. */
   #opened(session: string, answer: object): Answer {
     return (id) => {
-      this.socket.sendFrame(result(id, answer));
+      this.socket.sendFrame(resultMessage(id, answer));
       this.#client.release(session);
     };
   }
 
-  async #notified(method: string, params: unknown): Promise<void> {
+  async #notified(method: string, params: Params): Promise<void> {
     if (method === 'session/cancel') {
-      const ref = await this.#sessions.find(read(OneSession, params).sessionId, this.#caller);
+      const ref = await this.#sessions.find(paramsOf(OneSession, params).sessionId, this.#caller);
       const own = [...this.#prompts.values()].filter((prompt) => prompt.ref.id === ref.id);
       if (own.length === 0) await this.ctx.engine.send(ref, { type: 'turn.cancel' }, this.#by(this.#caller));
       for (const prompt of own) await this.#cancel(prompt);
     } else if (method === '$/cancel_request') {
-      const prompt = this.#prompts.get(read(CancelRequest, params).requestId);
+      const prompt = this.#prompts.get(paramsOf(CancelRequest, params).requestId);
       if (prompt) await this.#cancel(prompt);
     }
   }
@@ -225,7 +235,7 @@ class AcpConnection {
   }
 
   /** The answer to a permission request. The first answer wins, in any dialect. */
-  async #permitted(id: Id, given: unknown): Promise<void> {
+  async #permitted(id: RpcId, given: unknown): Promise<void> {
     const asked = typeof id === 'string' ? this.#client.answered(id) : null;
     if (!asked || given === undefined) return;
     const parsed = PermissionResult.safeParse(given);
@@ -244,13 +254,6 @@ class AcpConnection {
   }
 }
 
-function read<Schema extends z.ZodType>(schema: Schema, params: unknown): z.output<Schema> {
-  const parsed = schema.safeParse(params);
-  if (parsed.success) return parsed.data;
-  const issue = parsed.error.issues[0];
-  throw new Fault('invalid', `Invalid params: ${issue?.path.join('.') || 'params'} ${issue?.message ?? ''}`);
-}
-
 const initialized = (version: string): object => ({
   protocolVersion: PROTOCOL_VERSION,
   agentInfo: { name: 'parlance', title: 'Parlance', version },
@@ -265,35 +268,17 @@ const initialized = (version: string): object => ({
 
 // Faults as JSON-RPC errors.
 
-const FAULTS = {
-  invalid: CODES.invalidParams,
-  empty: CODES.invalidParams,
-  too_large: CODES.invalidParams,
-  tool_invalid: CODES.invalidParams,
-  unauthenticated: CODES.authentication,
-  not_found: CODES.notFound,
-  too_slow: CODES.internal,
-  forbidden: CODES.internal,
-  no_turn: CODES.internal,
-  no_approval: CODES.internal,
-  tool_failed: CODES.internal,
-  busy: CODES.internal,
-  nothing_to_compact: CODES.internal,
-  cancelled: CODES.internal,
-  too_many_steps: CODES.internal,
-  provider_unavailable: CODES.internal,
-  provider_limited: CODES.internal,
-  provider_rejected: CODES.internal,
-  context_too_long: CODES.internal,
-  answer_too_long: CODES.internal,
-  limited: CODES.internal,
-  overloaded: CODES.internal,
-  shutting_down: CODES.internal,
-  storage_unavailable: CODES.internal,
-  internal: CODES.internal,
-} satisfies Record<FaultCode, number>;
+/** Others are internal errors. */
+const FAULTS: Partial<Record<FaultCode, number>> = {
+  invalid: RPC_CODES.params,
+  empty: RPC_CODES.params,
+  too_large: RPC_CODES.params,
+  tool_invalid: RPC_CODES.params,
+  unauthenticated: -32_000,
+  not_found: -32_002,
+};
 
-const faultFrame = (id: Id, fault: Fault): JsonObject => failure(id, FAULTS[fault.code], retryText(fault));
+const faultFrame = (id: RpcId, fault: Fault) => errorMessage(id, errorOf(fault, FAULTS, RPC_CODES.internal));
 
 // In: converts the blocks of a prompt to the parts of an input.
 

@@ -3,7 +3,7 @@ import type { ApprovalId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { PendingApproval } from '../../core/index.ts';
 import { wholeText } from '../kit/approval-text.ts';
-import type { Params, RequestId } from './json-rpc.ts';
+import type { Params, RpcId } from '../kit/json-rpc.ts';
 
 const SCHEMA = {
   type: 'object',
@@ -31,7 +31,7 @@ export const formOf = ({ tool, ask }: PendingApproval, version: string) => ({
 /** Contains the approval, so that an answer is understood after a restart and on another node. */
 export const formId = (approval: ApprovalId, unique: string): string => `${approval}/${unique}`;
 
-export const approvalIn = (id: RequestId): ApprovalId => String(id).split('/', 1)[0] as ApprovalId;
+export const approvalIn = (id: RpcId): ApprovalId => String(id).split('/', 1)[0] as ApprovalId;
 
 // Answers
 

@@ -1,10 +1,10 @@
 /** The response to a call as a stream: messages, then the result. */
 import type { EventStream } from '../../http/connection.ts';
 import { reported, requestIds } from '../kit/dialect.ts';
+import { errorMessage, resultMessage } from '../kit/json-rpc.ts';
 import type { CallResponse } from './call-tool.ts';
 import type { Context } from './context.ts';
 import { errorOf } from './faults.ts';
-import { errorMessage, resultMessage } from './json-rpc.ts';
 import type { CallKey } from './open-calls.ts';
 import { encodeMark, encodeMessage, OPEN } from './server-sent-events.ts';
 import { SERVER_CLOSES } from './tool-call.ts';

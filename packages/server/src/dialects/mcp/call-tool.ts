@@ -1,11 +1,10 @@
 /** `tools/call`. */
 import { type Fault, isObject } from '@parlance/protocol';
 import { reported } from '../kit/dialect.ts';
+import { invalidParams, type Params, RequestId, RpcFault } from '../kit/json-rpc.ts';
 import { retryText } from '../kit/retry.ts';
 import type { Context } from './context.ts';
-import { invalidParams, ProtocolFault } from './faults.ts';
-import { type Params, type Request, RequestId } from './json-rpc.ts';
-import { complete, type RequestSource } from './methods.ts';
+import { complete, type Request, type RequestSource } from './methods.ts';
 import { CALL_CANCELLED, type CallStream, SERVER_CLOSES, type ToolCall } from './tool-call.ts';
 import { toolNamed } from './tools/index.ts';
 import { errorResult } from './tools/tool.ts';
@@ -20,7 +19,7 @@ export type CallResponse = {
 export const isLongCall = ({ method, params }: Request): boolean =>
   method === 'tools/call' && toolNamed(params.name)?.isLong === true;
 
-/** Throws a `ProtocolFault` if the tool does not exist. Other failures are reported in the result. */
+/** Throws a `RpcFault` if the tool does not exist. Other failures are reported in the result. */
 export async function callTool(
   ctx: Context,
   from: RequestSource,
@@ -64,7 +63,7 @@ export async function runCancellable(
   try {
     return await run({ ...call, signal: abort.signal });
   } catch (thrown) {
-    if (thrown instanceof ProtocolFault) throw thrown;
+    if (thrown instanceof RpcFault) throw thrown;
     const fault: Fault = reported(thrown, ctx, {});
     return errorResult(retryText(fault));
   } finally {

@@ -12,27 +12,28 @@ import { mayStaySilent } from '../../http/idle-connections.ts';
 import { principalOf } from '../../http/request-identity.ts';
 import { defineDialect, reported, requestIds } from '../kit/dialect.ts';
 import { parseBody } from '../kit/json-body.ts';
+import {
+  errorMessage,
+  idOf,
+  messageOf,
+  RequestId,
+  RpcFault,
+  type RpcId,
+  type RpcMessage,
+  type RpcNotification,
+  type RpcResponse,
+  resultMessage,
+} from '../kit/json-rpc.ts';
 import { setRetryAfter } from '../kit/retry.ts';
 import { approvalIn } from './approval-form.ts';
 import { callStream } from './call-stream.ts';
 import { callTool, isLongCall, runCancellable } from './call-tool.ts';
 import { ClientSessions } from './client-sessions.ts';
 import { type Context, Settings } from './context.ts';
-import { CODES, errorOf, ProtocolFault, refusal, statusOf } from './faults.ts';
+import { CODES, errorOf, refusal, statusOf } from './faults.ts';
 import { decodeState } from './follow-state.ts';
 import { followTurn } from './follow-turn.ts';
-import {
-  type Answer,
-  errorMessage,
-  idOf,
-  type Message,
-  type Request as Method,
-  messageOf,
-  type Notification,
-  RequestId,
-  resultMessage,
-} from './json-rpc.ts';
-import { type RequestSource, resultOf } from './methods.ts';
+import { type Request as Method, type RequestSource, resultOf } from './methods.ts';
 import { listening, sessionNotifications } from './notifications.ts';
 import { OpenCalls } from './open-calls.ts';
 import { OpenForms } from './open-forms.ts';
@@ -95,7 +96,7 @@ function postOnly(c: HonoContext): Response {
 }
 
 /** The part of a failed request that could be read. */
-type ParsedRequest = { id: RequestId | null };
+type ParsedRequest = { id: RpcId };
 
 type Work = (principal: Principal, parsed: ParsedRequest) => Promise<Response>;
 
@@ -114,7 +115,7 @@ async function answered(ctx: Context, c: HonoContext, work: Work): Promise<Respo
 
 async function bodyOf({ readBody }: Context, request: Request): Promise<unknown> {
   const parsed = parseBody(await readBody(request, 'identified'));
-  if ('problem' in parsed) throw new ProtocolFault('parse', `The body ${parsed.problem}.`);
+  if ('problem' in parsed) throw new RpcFault(CODES.parse, `The body ${parsed.problem}.`);
   return parsed.value;
 }
 
@@ -124,14 +125,28 @@ type PostRequest = { readonly principal: Principal; readonly request: Request };
 
 const MAX_BATCH_SIZE = 50;
 
+type Message =
+  | ({ readonly kind: 'request' } & Method)
+  | Extract<RpcMessage, { kind: 'notification' | 'response' }>;
+
+/** Throws if it is not a message. Ids of requests are not null in this protocol, and results are objects. */
+function read(body: unknown): Message {
+  const message = messageOf(body);
+  if (message.kind === 'notification') return message;
+  if (message.kind === 'response' && (message.result === undefined || isObject(message.result)))
+    return message;
+  if (message.kind === 'request' && message.id !== null) return { ...message, id: message.id };
+  const reason = message.kind === 'invalid' ? `: ${message.reason}` : '';
+  throw new RpcFault(CODES.request, `Not a JSON-RPC message${reason}.`);
+}
+
 /** Throws a `Fault` if the request is refused as a whole. */
 async function answerMessage(ctx: Context, posted: PostRequest, body: unknown): Promise<Response> {
   const { principal, request } = posted;
-  const message = messageOf(body);
-  if (!message) throw new ProtocolFault('request', 'The body is not a JSON-RPC message.');
+  const message = read(body);
   const from: RequestSource = {
     principal,
-    peer: peerOf(request.headers, message.kind === 'answer' ? {} : message),
+    peer: peerOf(request.headers, message.kind === 'response' ? {} : message),
   };
   if (message.kind !== 'request') {
     await take(ctx, from, message);
@@ -157,11 +172,11 @@ async function answerMessage(ctx: Context, posted: PostRequest, body: unknown): 
 async function answerBatch(ctx: Context, posted: PostRequest, bodies: readonly unknown[]): Promise<Response> {
   const { principal, request } = posted;
   if (bodies.length === 0 || bodies.length > MAX_BATCH_SIZE)
-    throw new ProtocolFault('request', `A batch has 1 to ${MAX_BATCH_SIZE} messages.`);
+    throw new RpcFault(CODES.request, `A batch has 1 to ${MAX_BATCH_SIZE} messages.`);
   const messages = bodies.map((body): Message => {
-    const message = messageOf(body);
-    if (!message || (message.kind === 'request' && message.method === 'initialize'))
-      throw new ProtocolFault('request', 'The batch has a message that is not valid in one.');
+    const message = read(body);
+    if (message.kind === 'request' && message.method === 'initialize')
+      throw new RpcFault(CODES.request, 'initialize is not valid in a batch.');
     return message;
   });
   const from: RequestSource = { principal, peer: peerOf(request.headers, {}) };
@@ -209,7 +224,7 @@ async function take(
   from: RequestSource,
   message: Exclude<Message, { kind: 'request' }>,
 ): Promise<null> {
-  if (message.kind === 'answer') await takeAnswer(ctx, from, message);
+  if (message.kind === 'response') await takeAnswer(ctx, from, message);
   else takeNotification(ctx, from, message);
   return null;
 }
@@ -217,7 +232,7 @@ async function take(
 function takeNotification(
   { otherNodes }: Context,
   { principal, peer: { session } }: RequestSource,
-  { method, params }: Notification,
+  { method, params }: RpcNotification,
 ): void {
   const request = RequestId.safeParse(params.requestId);
   // Request ids are unique only within a session: without one, a call cannot be cancelled by its id.
@@ -226,12 +241,16 @@ function takeNotification(
 }
 
 /** The answer to a form. A late or unrelated answer is ignored. */
-async function takeAnswer(ctx: Context, { principal }: RequestSource, { id, result }: Answer): Promise<void> {
+async function takeAnswer(
+  ctx: Context,
+  { principal }: RequestSource,
+  { id, result }: RpcResponse,
+): Promise<void> {
   const { forms, otherNodes, log } = ctx;
-  const outcome = result === null ? 'refused' : 'answered';
+  const outcome = result === undefined ? 'refused' : 'answered';
   // Before the answer: otherwise the node that shows the form would withdraw it.
-  otherNodes.notify({ type: 'form', principal: principal.id, id: String(id), outcome });
-  if (result !== null) {
+  otherNodes.notify({ type: 'form', principal: principal.id, id: String(id ?? ''), outcome });
+  if (isObject(result)) {
     try {
       await answerApproval(ctx, principal, { approval: approvalIn(id), response: result });
     } catch (thrown) {
@@ -239,7 +258,7 @@ async function takeAnswer(ctx: Context, { principal }: RequestSource, { id, resu
       log.debug({ reason: thrown.message }, 'form answer refused');
     }
   }
-  forms.settle(principal.id, String(id), outcome);
+  forms.settle(principal.id, String(id ?? ''), outcome);
 }
 
 // Resumes an interrupted stream after `Last-Event-ID`: the turn has continued in the meantime.

@@ -5,7 +5,7 @@
 import { type Principal, TurnId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Engine } from '../../core/index.ts';
-import { RequestId } from './json-rpc.ts';
+import { RequestId } from '../kit/json-rpc.ts';
 import type { FollowedTurn } from './turn-watch.ts';
 
 const State = z.object({

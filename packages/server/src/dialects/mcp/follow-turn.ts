@@ -1,10 +1,10 @@
 /** Answers a call with the outcome of a turn: its result, a form for the user, or its state on timeout. */
 import { type ApprovalId, Fault } from '@parlance/protocol';
 import type { PendingApproval } from '../../core/index.ts';
+import { notificationMessage, requestMessage } from '../kit/json-rpc.ts';
 import { formId, formOf } from './approval-form.ts';
 import type { Context } from './context.ts';
 import { encodeState } from './follow-state.ts';
-import { notificationMessage, requestMessage } from './json-rpc.ts';
 import { CALL_CANCELLED, type ToolCall } from './tool-call.ts';
 import { turnResult } from './turn-result.ts';
 import { type FollowedTurn, TurnWatch } from './turn-watch.ts';

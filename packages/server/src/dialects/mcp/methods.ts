@@ -1,13 +1,23 @@
 /** In: the methods. */
 import type { Principal } from '@parlance/protocol';
 import { requirePermission } from '../../core/index.ts';
+import {
+  invalidParams,
+  methodNamed,
+  type Params,
+  type RequestId,
+  RPC_CODES,
+  RpcFault,
+  type RpcRequest,
+} from '../kit/json-rpc.ts';
 import type { Context } from './context.ts';
-import { invalidParams, ProtocolFault } from './faults.ts';
-import type { Params, Request } from './json-rpc.ts';
 import { agreedVersion, META, MODERN, type Peer } from './peer.ts';
 import { listResources, readResource, resourceNamed, TEMPLATE } from './resources.ts';
 import { TOOLS } from './tools/index.ts';
 import { toolView } from './tools/tool.ts';
+
+/** Ids of requests are not null. */
+export type Request = RpcRequest & { readonly id: RequestId };
 
 /** The caller and its client. */
 export type RequestSource = { readonly principal: Principal; readonly peer: Peer };
@@ -40,7 +50,7 @@ const LEGACY: Readonly<Record<string, Method>> = {
     requirePermission(principal, 'chat:read');
     await resourceNamed(engine, principal, uri);
     if (peer.session === null)
-      throw new ProtocolFault('request', 'Subscriptions need the header Mcp-Session-Id.');
+      throw new RpcFault(RPC_CODES.request, 'Subscriptions need the header Mcp-Session-Id.');
     if (!sessions.subscribe(principal.id, peer.session, String(uri)))
       throw invalidParams('Too many subscriptions.');
     const subscription = { principal: principal.id, session: peer.session, uri: String(uri) };
@@ -83,13 +93,10 @@ export async function resultOf(
   { method, params }: Request,
 ): Promise<object> {
   const own = from.peer.era === 'modern' ? MODERN_METHODS : LEGACY;
-  const run = named(COMMON, method) ?? named(own, method);
-  if (!run) throw new ProtocolFault('method', `Method not found: ${method}`);
+  const run = methodNamed(COMMON, method) ?? methodNamed(own, method);
+  if (!run) throw new RpcFault(RPC_CODES.method, `Method not found: ${method}`);
   return complete(from.peer, method, await run(ctx, from, params));
 }
-
-const named = (methods: Readonly<Record<string, Method>>, name: string): Method | undefined =>
-  Object.hasOwn(methods, name) ? methods[name] : undefined;
 
 /** Adds the fields that results have since 2026-07-28. */
 export function complete({ era }: Peer, method: string, result: object): object {

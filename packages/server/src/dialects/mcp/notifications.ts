@@ -3,9 +3,9 @@ import type { Principal } from '@parlance/protocol';
 import { z } from 'zod';
 import { requirePermission } from '../../core/index.ts';
 import type { EventStream } from '../../http/connection.ts';
+import { invalidParams, notificationMessage } from '../kit/json-rpc.ts';
 import type { Context } from './context.ts';
-import { invalidParams } from './faults.ts';
-import { notificationMessage, type Params, type RequestId } from './json-rpc.ts';
+import type { Request } from './methods.ts';
 import { META } from './peer.ts';
 import { LIST_CHANGED, projection, type ResourceNotification } from './projection.ts';
 import { encodeMessage, OPEN } from './server-sent-events.ts';
@@ -54,11 +54,7 @@ const Filter = z.object({
 });
 
 /** Throws if the parameters are invalid. */
-export function listening(
-  ctx: Context,
-  principal: Principal,
-  { id, params }: { id: RequestId; params: Params },
-) {
+export function listening(ctx: Context, principal: Principal, { id, params }: Request) {
   requirePermission(principal, 'chat:read');
   const filter = Filter.safeParse(params.notifications);
   if (!filter.success) throw invalidParams('notifications must say what to listen to.');

@@ -1,7 +1,7 @@
 /** Open calls, so that clients can cancel them. */
 import type { PrincipalId } from '@parlance/protocol';
 import { LruMap } from '../../lib/lru-map.ts';
-import type { RequestId } from './json-rpc.ts';
+import type { RequestId } from '../kit/json-rpc.ts';
 
 export type CallKey = {
   readonly principal: PrincipalId;

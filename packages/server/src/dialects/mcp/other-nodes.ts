@@ -5,8 +5,8 @@
 import { PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Transport } from '../../cluster/transport.ts';
+import { RequestId } from '../kit/json-rpc.ts';
 import type { ClientSessions } from './client-sessions.ts';
-import { RequestId } from './json-rpc.ts';
 import type { OpenCalls } from './open-calls.ts';
 import type { OpenForms } from './open-forms.ts';
 

@@ -4,8 +4,8 @@
  * the version.
  */
 import { isObject } from '@parlance/protocol';
-import { ProtocolFault } from './faults.ts';
-import type { Params } from './json-rpc.ts';
+import { invalidParams, type Params, RpcFault } from '../kit/json-rpc.ts';
+import { CODES } from './faults.ts';
 
 export const MODERN = '2026-07-28';
 /** latest first */
@@ -29,7 +29,7 @@ export const META = {
   subscription: `${PREFIX}subscriptionId`,
 } as const;
 
-/** Throws a `ProtocolFault` if the version is not supported, or headers and body contradict each other. */
+/** Throws a `RpcFault` if the version is not supported, or headers and body contradict each other. */
 export function peerOf(
   headers: Headers,
   message: { readonly method?: string; readonly params?: Params },
@@ -40,13 +40,11 @@ export function peerOf(
   if (claimed === undefined && named !== MODERN) return legacyPeer(headers, named);
   // Notifications have no metadata: they refer to a request that has it.
   if (claimed === undefined && message.method?.startsWith('notifications/')) return modernPeer({});
-  if (typeof claimed !== 'string')
-    throw new ProtocolFault('params', `params._meta["${META.version}"] is missing.`);
+  if (typeof claimed !== 'string') throw invalidParams(`params._meta["${META.version}"] is missing.`);
   if (claimed !== MODERN) throw unsupported(claimed, [MODERN]);
   checkHeaders(headers, { version: claimed, method: message.method, params: message.params });
   const capabilities = meta[META.capabilities] ?? {};
-  if (!isObject(capabilities))
-    throw new ProtocolFault('params', `params._meta["${META.capabilities}"] must be an object.`);
+  if (!isObject(capabilities)) throw invalidParams(`params._meta["${META.capabilities}"] must be an object.`);
   return modernPeer(capabilities);
 }
 
@@ -66,7 +64,7 @@ function legacyPeer(headers: Headers, named: string | null): Peer {
 }
 
 const unsupported = (requested: string, supported: readonly string[]) =>
-  new ProtocolFault('version', `Unsupported protocol version: ${requested.slice(0, 100)}`, {
+  new RpcFault(CODES.version, `Unsupported protocol version: ${requested.slice(0, 100)}`, {
     supported,
     requested: requested.slice(0, 100),
   });
@@ -117,7 +115,7 @@ function checkHeaders(headers: Headers, { version, method, params }: Body): void
 function check(headers: Headers, name: string, expected: unknown): void {
   const value = headers.get(name);
   if (value !== null && typeof expected === 'string' && decoded(value) !== expected)
-    throw new ProtocolFault('header', `The header ${name} does not match the body.`);
+    throw new RpcFault(CODES.header, `The header ${name} does not match the body.`);
 }
 
 /** Values that a header cannot contain are encoded as `=?base64?…?=`. */

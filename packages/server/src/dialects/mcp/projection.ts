@@ -3,8 +3,8 @@
  * sent to subscribers.
  */
 import { isTurnEvent, type SessionEvent } from '@parlance/protocol';
+import { notificationMessage } from '../kit/json-rpc.ts';
 import { type Frame, NONE, type Projection } from '../kit/projection.ts';
-import { notificationMessage } from './json-rpc.ts';
 import { uriOf } from './resources.ts';
 
 export const UPDATED = 'notifications/resources/updated';

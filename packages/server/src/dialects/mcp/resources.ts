@@ -1,8 +1,8 @@
 /** Sessions as resources. */
 import type { Principal } from '@parlance/protocol';
 import type { Engine, SessionRecord, SessionRef } from '../../core/index.ts';
-import { invalidParams, ProtocolFault } from './faults.ts';
-import type { Params } from './json-rpc.ts';
+import { invalidParams, type Params, RpcFault } from '../kit/json-rpc.ts';
+import { CODES } from './faults.ts';
 import { latestMessages, transcript } from './messages.ts';
 
 const BASE = 'parlance://sessions/';
@@ -57,8 +57,8 @@ export async function resourceNamed(engine: Engine, principal: Principal, uri: u
 }
 
 /** Without `data.uri`: clients of 2026-07-28 would report another code. */
-const notFound = (uri: unknown): ProtocolFault =>
-  new ProtocolFault('resource', `Resource not found: ${String(uri).slice(0, 300)}`);
+const notFound = (uri: unknown): RpcFault =>
+  new RpcFault(CODES.resource, `Resource not found: ${String(uri).slice(0, 300)}`);
 
 function decoded(text: string): string | null {
   try {

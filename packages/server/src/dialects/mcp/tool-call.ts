@@ -1,6 +1,6 @@
 /** One `tools/call` request. */
 import type { Principal } from '@parlance/protocol';
-import type { Params, RequestId } from './json-rpc.ts';
+import type { Params, RequestId } from '../kit/json-rpc.ts';
 import type { Peer } from './peer.ts';
 
 /** Messages to the client before the result. */

@@ -1,10 +1,9 @@
 /** Since 2026-07-28 a client that was asked for input repeats the call of the tool, with the answers. */
 import { type ApprovalId, Fault } from '@parlance/protocol';
+import { invalidParams, type Params } from '../../kit/json-rpc.ts';
 import { answerIn } from '../approval-form.ts';
 import type { Context } from '../context.ts';
-import { invalidParams } from '../faults.ts';
 import { decodeState } from '../follow-state.ts';
-import type { Params } from '../json-rpc.ts';
 import type { ToolCall } from '../tool-call.ts';
 import type { FollowedTurn } from '../turn-watch.ts';
 
