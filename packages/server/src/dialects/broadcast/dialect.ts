@@ -12,8 +12,9 @@ import { type DialectContext, defineDialect, reported, requestIds } from '../kit
 import { HTTP_STATUS } from '../kit/http-status.ts';
 import { noToken } from '../kit/listen.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
+import { description } from './contract.ts';
 import { open } from './inbound.ts';
-import { projection, type State } from './projection.ts';
+import { projection, type State } from './outbound.ts';
 
 export const broadcast = defineDialect({
   name: 'broadcast',
@@ -28,7 +29,7 @@ export const broadcast = defineDialect({
     routes: (app) => routes(app, ctx),
   }),
   projection,
-  describe: async () => (await import('./describe.ts')).description,
+  describe: async () => description(),
 });
 
 // The HTTP endpoints of the contract.

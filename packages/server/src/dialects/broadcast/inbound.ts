@@ -1,14 +1,12 @@
 /** In: converts the frames of one socket to commands. */
 import { Fault, isObject } from '@parlance/protocol';
-import type { z } from 'zod';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { elsewhereText, questionText } from '../kit/approval-text.ts';
 import { sendChat } from '../kit/chat-input.ts';
 import { type DialectContext, reported, socketIds } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { error, faultFrame } from './faults.ts';
-import type { State } from './projection.ts';
-import { type Body, Chat, KNOWN_TYPES } from './schemas.ts';
+import { type Body, Chat } from './contract.ts';
+import { error, faultFrame, type State } from './outbound.ts';
 
 type Context = Pick<DialectContext, 'engine' | 'log' | 'newId'>;
 
@@ -24,7 +22,9 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
 
   async function chat(frame: Record<string, unknown>, arrivedAt: number): Promise<void> {
     if (!principal) throw new Fault('unauthenticated', 'A token is required.');
-    const { message, session_id: name } = read(frame);
+    const parsed = Chat.safeParse(frame);
+    if (!parsed.success) throw new Fault('invalid', parsed.error.issues[0]?.message ?? '');
+    const { message, session_id: name } = parsed.data;
     if (message === '') throw new Fault('empty', 'Empty message received');
     const ref = await engine.resolve(principal, name || anonymous);
     current = ref.id;
@@ -55,7 +55,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     async receive(frame, arrivedAt) {
       try {
         if (!isObject(frame)) throw new Fault('invalid', 'a message must be a JSON object');
-        if (frame.type !== KNOWN_TYPES[0])
+        if (frame.type !== 'chat')
           return socket.sendFrame(error(`Unknown message type: ${typeWord(frame.type)}`));
         await chat(frame, arrivedAt);
       } catch (thrown) {
@@ -67,12 +67,6 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
     closed: () => hub.leave(socket),
     draining: () => socket.sendFrame(faultFrame(new Fault('shutting_down', 'The server is shutting down.'))),
   };
-}
-
-function read(frame: Record<string, unknown>): z.output<typeof Chat> {
-  const parsed = Chat.safeParse(frame);
-  if (parsed.success) return parsed.data;
-  throw new Fault('invalid', parsed.error.issues[0]?.message ?? '');
 }
 
 /** Objects are not converted to a string: `toString` may be controlled by the sender. */

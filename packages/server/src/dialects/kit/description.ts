@@ -150,6 +150,16 @@ export type OutboundMessage = {
   readonly ids?: readonly LearnedId[];
 };
 
+export type OutboundMessages = Readonly<Record<string, OutboundMessage>>;
+
+/**
+ * The type of the frames that a dialect sends. The messages are made by a function, so that a server without requests for
+ * descriptions makes no schema of them.
+ */
+export type BodyOf<Messages extends () => OutboundMessages> = z.output<
+  ReturnType<Messages>[keyof ReturnType<Messages>]['schema']
+>;
+
 /** The addresses are those of `listen`. */
 export type SocketDescription = {
   /** the field with the name of a message */

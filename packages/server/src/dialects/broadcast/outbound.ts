@@ -1,14 +1,22 @@
 /** Out: converts the events of a session to frames. */
-import { type Ask, type DurableEvent, isTurnEvent, type SessionEvent, textOf } from '@parlance/protocol';
+import {
+  type Ask,
+  type DurableEvent,
+  type Fault,
+  type FaultCode,
+  isTurnEvent,
+  type SessionEvent,
+  textOf,
+} from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/index.ts';
 import { elsewhereText, questionText, waitingText } from '../kit/approval-text.ts';
 import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../kit/calls.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../kit/inputs.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
 import { restartText } from '../kit/restart-text.ts';
+import { retryField, retryText } from '../kit/retry.ts';
 import { NO_APPROVALS, newlyShown, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
-import { CANCELLED, error, FAULTS } from './faults.ts';
-import type { Body } from './schemas.ts';
+import type { Body } from './contract.ts';
 
 export const projection: Projection<State, Body> = { start, step, attach };
 
@@ -92,7 +100,7 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
     case 'turn.ended':
       return [{ ...state, ...IDLE }, say(message(state.text ?? state.result))];
     case 'turn.failed':
-      return [{ ...state, ...IDLE }, say(error(FAULTS[event.fault.code](event.fault.message)))];
+      return [{ ...state, ...IDLE }, say(error(faultText(event.fault.code, event.fault.message)))];
     case 'turn.cancelled':
       return [{ ...state, ...IDLE }, say(error(CANCELLED[event.reason]))];
     case 'input.accepted':
@@ -127,4 +135,26 @@ const toolCall = ({ tool, input }: TrackedCall): Body => ({
   type: 'tool_call',
   tool_name: tool,
   tool_args: JSON.stringify(input),
+});
+
+// Faults
+
+const CANCELLED = {
+  cancelled: 'The turn was cancelled.',
+  superseded: 'The turn was superseded by a newer message.',
+  denied: 'The turn was ended by a denial.',
+};
+
+const SERVER_ERRORS: readonly FaultCode[] = ['invalid', 'too_large', 'too_slow', 'internal'];
+
+function faultText(code: FaultCode, message: string): string {
+  if (code === 'empty') return 'Empty message received';
+  return SERVER_ERRORS.includes(code) ? `Server error: ${message}` : message;
+}
+
+export const error = (text: string): Body => ({ type: 'error', error: text });
+
+export const faultFrame = (fault: Fault): Body => ({
+  ...error(faultText(fault.code, retryText(fault))),
+  ...retryField('retry_after', fault),
 });
