@@ -1,7 +1,7 @@
 /** The error codes in the hand-written parts of the dialect pages match the code. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { FAILED } from '../dialects/agentloop/faults.ts';
+import { FAILED } from '../dialects/agentloop/outbound.ts';
 import { FAULTS as COPILOT_FAULTS } from '../dialects/copilot/faults.ts';
 import { CODES as PUSHER_CODES } from '../dialects/pusher/protocol.ts';
 import { DESCRIPTIONS } from './descriptions.ts';

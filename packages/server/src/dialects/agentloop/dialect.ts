@@ -5,14 +5,14 @@
  */
 import { defineDialect } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
+import { description, KNOWN_TYPES } from './contract.ts';
 import { open } from './inbound.ts';
-import { projection, type State } from './projection.ts';
-import { KNOWN_TYPES } from './schemas.ts';
+import { projection, type State } from './outbound.ts';
 
 export const agentloop = defineDialect({
   name: 'agentloop',
   listen: [{ ws: '/agentloop' }, { ws: '/', firstFrame: KNOWN_TYPES }],
   inbound: (ctx, hub: SubscriptionHub<State>) => ({ open: (socket) => open(socket, ctx, hub) }),
   projection,
-  describe: async () => (await import('./describe.ts')).description,
+  describe: async () => description(),
 });

@@ -1,14 +1,11 @@
 /** In: converts the frames of one socket to commands. */
-import { Fault, isObject } from '@parlance/protocol';
+import { Fault, isObject, linkPart, type Part, textPart } from '@parlance/protocol';
 import type { SessionRef } from '../../core/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { type DialectContext, reported } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { sessionOfResponse } from './bodies.ts';
-import { type Details, detailsOf, refusal } from './faults.ts';
-import { contextInfo } from './items.ts';
-import type { State } from './projection.ts';
-import { ClientFrame, KNOWN_TYPES, partsOf } from './schemas.ts';
+import { type Body, ClientFrame, type Details, type InputItem, KNOWN_TYPES } from './contract.ts';
+import { contextInfo, detailsOf, refusal, type State, sessionOfResponse } from './outbound.ts';
 
 type Context = Pick<DialectContext, 'engine' | 'log' | 'newId'>;
 
@@ -19,7 +16,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
   let session: SessionRef | null = null;
 
   const fail = (message: string, details: Details = null) =>
-    socket.sendFrame({ id: ctx.newId(), type: 'error', payload: { message, details } });
+    socket.sendFrame({ id: ctx.newId(), type: 'error', payload: { message, details } } satisfies Body);
 
   /** The conversation of the socket, created with the first input unless a session was named. */
   async function conversation(previous?: string | null): Promise<SessionRef> {
@@ -51,7 +48,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
       case 'get_context_info': {
         const ref = session ?? (await engine.resolve(caller.principal, ctx.newId()));
         const payload = contextInfo(session?.id, await engine.contextUse(ref));
-        socket.sendFrame({ id: ctx.newId(), type: 'context_info', payload });
+        socket.sendFrame({ id: ctx.newId(), type: 'context_info', payload } satisfies Body);
         return;
       }
       case 'manual_compact':
@@ -100,3 +97,21 @@ const ANSWERS = {
   'no-continue': { type: 'approval.answer', answer: 'deny' },
   'no-exit': { type: 'approval.answer', answer: 'deny', exit: true },
 } as const;
+
+/** The parts of the user's messages among the items. */
+const partsOf = (items: readonly InputItem[]): Part[] =>
+  items
+    .filter((item) => (item.type ?? 'message') === 'message' && (item.role ?? 'user') === 'user')
+    .flatMap((item) =>
+      typeof item.content === 'string' ? [textPart(item.content)] : (item.content ?? []).map(part),
+    );
+
+function part(content: NonNullable<InputItem['content']>[number]): Part {
+  if (typeof content === 'string') return textPart(content);
+  if (content.text !== undefined) return textPart(content.text);
+  const link = linkPart({ kind: 'image', url: content.image_url ?? '' });
+  if (link) return link;
+  const image = content.image_url?.match(/^data:([\w.+/-]+);base64,([A-Za-z0-9+/]+=*)$/);
+  if (!image?.[1] || !image[2]) throw new Fault('invalid', `cannot read content of type ${content.type}`);
+  return { type: 'image', mime: image[1], data: image[2] };
+}

@@ -5,7 +5,7 @@ import type { AnyFrame, TestClient } from '../../testing/client.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 import { goldenNames, NEW_SESSION, projected, readTranscript } from '../../testing/transcripts.ts';
 import { agentloop } from './dialect.ts';
-import { projection } from './projection.ts';
+import { projection } from './outbound.ts';
 
 let server: TestServer;
 

@@ -10,9 +10,10 @@
 import { defineDialect } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { Settings } from './context.ts';
+import { description } from './contract.ts';
 import { open } from './inbound.ts';
 import { LostTurns } from './lost-turns.ts';
-import { projection, type State } from './projection.ts';
+import { projection, type State } from './outbound.ts';
 import { routes } from './routes.ts';
 
 export const extension = defineDialect({
@@ -28,5 +29,5 @@ export const extension = defineDialect({
     };
   },
   projection,
-  describe: async () => (await import('./describe.ts')).description,
+  describe: async () => description(),
 });

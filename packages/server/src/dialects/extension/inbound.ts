@@ -1,29 +1,25 @@
 /** In: converts the frames of one socket to commands. */
 import { Fault, isObject, type Principal, SessionId } from '@parlance/protocol';
-import type { SessionRef, ToolClient } from '../../core/index.ts';
+import type { z } from 'zod';
+import type { ClientAnswer, SessionRef, ToolClient } from '../../core/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { sendChat } from '../kit/chat-input.ts';
 import { reported, socketIds } from '../kit/dialect.ts';
 import { stampedId } from '../kit/ids.ts';
 import { NOTHING, type SubscriptionHub } from '../kit/subscription-hub.ts';
-import { type Body, type Content, confirmation, stamped } from './bodies.ts';
 import type { Context } from './context.ts';
-import { refusal } from './faults.ts';
-import { DEVICE, type LostTurns } from './lost-turns.ts';
-import type { State } from './projection.ts';
 import {
+  type Body,
   ChatMessage,
   ClearConversation,
   ClientRegistration,
-  isKnown,
+  type Content,
   Ping,
-  read,
   ToolExecutionResponse,
   ToolExecutionStatus,
-  type TypedFrame,
-  typed,
-} from './schemas.ts';
-import { answerOf, requestContent } from './tool-frames.ts';
+} from './contract.ts';
+import { DEVICE, type LostTurns } from './lost-turns.ts';
+import { confirmation, refusal, requestContent, type State, stamped } from './outbound.ts';
 
 export function open(
   socket: Socket,
@@ -189,7 +185,6 @@ export function open(
     reply({ type: 'error', message: `Unknown message type: ${type}`, code: 'UNKNOWN_MESSAGE_TYPE' });
 
   function perform(frame: TypedFrame, arrivedAt: number): void | Promise<void> {
-    if (!isKnown(frame)) return unknown(frame.type);
     switch (frame.type) {
       case 'client_registration':
         return register(frame);
@@ -203,6 +198,8 @@ export function open(
         return answer(frame);
       case 'tool_execution_status':
         return progress(frame);
+      default:
+        return unknown(frame.type);
     }
   }
 
@@ -249,3 +246,36 @@ const offerOf = (capabilities: readonly string[]): ToolClient['offer'] => ({
   tools: capabilities.includes('all_tools') ? 'all' : capabilities,
   fallback: capabilities.includes('browser_api_access'),
 });
+
+function answerOf({ success, result, error }: z.output<typeof ToolExecutionResponse>): ClientAnswer {
+  if (success) return { ok: true, result: result ?? null };
+  return {
+    ok: false,
+    kind: error?.type ?? 'unknown',
+    message: error?.message ?? 'The client gave no reason.',
+    recoverable: error?.recoverable ?? false,
+    retryAfterMs: error?.retryAfter ?? undefined,
+  };
+}
+
+const TYPE_LENGTH = 100;
+
+type TypedFrame = { readonly type: string };
+
+/** Throws `invalid` if a frame has no valid type. */
+function typed(frame: unknown): TypedFrame {
+  if (!isObject(frame)) throw new Fault('invalid', 'message: must be a JSON object');
+  const { type } = frame;
+  if (typeof type !== 'string') throw new Fault('invalid', 'type: must be a string');
+  if (type.length >= TYPE_LENGTH)
+    throw new Fault('invalid', `type: must be shorter than ${TYPE_LENGTH} characters`);
+  return { ...frame, type };
+}
+
+/** Throws `invalid` with the name of the field first. */
+function read<Schema extends z.ZodType>(schema: Schema, frame: object): z.output<Schema> {
+  const parsed = schema.safeParse(frame);
+  if (parsed.success) return parsed.data;
+  const issue = parsed.error.issues[0];
+  throw new Fault('invalid', `${issue?.path.join('.') || 'message'}: ${issue?.message}`);
+}

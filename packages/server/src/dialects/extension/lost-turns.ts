@@ -10,7 +10,7 @@ import { reported } from '../kit/dialect.ts';
 import { replay } from '../kit/replay.ts';
 import type { Cursor, SubscriptionHub } from '../kit/subscription-hub.ts';
 import type { Context } from './context.ts';
-import { projection, type State } from './projection.ts';
+import { projection, type State } from './outbound.ts';
 
 const KEPT_MS = 10 * 60_000;
 const MAX_LOST = 1_000;

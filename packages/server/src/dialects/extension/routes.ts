@@ -7,7 +7,7 @@ import { HTTP_STATUS } from '../kit/http-status.ts';
 import { parseBody } from '../kit/json-body.ts';
 import { retryText, setRetryAfter } from '../kit/retry.ts';
 import type { Context } from './context.ts';
-import { SummaryRequest } from './schemas.ts';
+import { SummaryRequest } from './contract.ts';
 
 type RouteContext = Omit<Context, 'newId' | 'settings'>;
 

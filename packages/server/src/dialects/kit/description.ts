@@ -156,9 +156,15 @@ export type OutboundMessages = Readonly<Record<string, OutboundMessage>>;
  * The type of the frames that a dialect sends. The messages are made by a function, so that a server without requests for
  * descriptions makes no schema of them.
  */
-export type BodyOf<Messages extends () => OutboundMessages> = z.output<
-  ReturnType<Messages>[keyof ReturnType<Messages>]['schema']
+export type BodyOf<Messages extends () => OutboundMessages> = Frozen<
+  z.output<ReturnType<Messages>[keyof ReturnType<Messages>]['schema']>
 >;
+
+type Frozen<Value> = Value extends readonly (infer Item)[]
+  ? readonly Frozen<Item>[]
+  : Value extends object
+    ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }
+    : Value;
 
 /** The addresses are those of `listen`. */
 export type SocketDescription = {

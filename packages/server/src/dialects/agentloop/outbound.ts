@@ -1,35 +1,26 @@
 /** Out: converts the events of a session to frames. */
-import { isTurnEvent, type SessionEvent } from '@parlance/protocol';
+import {
+  type Ask,
+  type ContextUse,
+  type DurableEvent,
+  type Fault,
+  isTurnEvent,
+  type Part,
+  type SessionEvent,
+  textOf,
+  wasStopped,
+} from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/index.ts';
-import { type Calls, finalAnswer, firstSeen, NO_CALLS, trackCalls } from '../kit/calls.ts';
+import type { Pieces } from '../../http/connection.ts';
+import { type Calls, finalAnswer, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../kit/calls.ts';
+import { HTTP_STATUS } from '../kit/http-status.ts';
 import { nthId } from '../kit/ids.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../kit/inputs.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
 import { streamRestartText } from '../kit/restart-text.ts';
+import { retryField, retryText } from '../kit/retry.ts';
 import { NO_APPROVALS, newlyShown, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
-import {
-  approvalRequest,
-  type Body,
-  finished,
-  items,
-  loading,
-  piece,
-  pieces,
-  replacing,
-  use,
-} from './bodies.ts';
-import { FAILED, FAULTS } from './faults.ts';
-import {
-  assistantItem,
-  callItem,
-  contextCompacted,
-  outputItems,
-  reasoningItem,
-  systemItem,
-  userItem,
-} from './items.ts';
-
-export const projection: Projection<State, Body> = { start, step, attach, pieces };
+import type { Body, ClientFrame, Details, Item } from './contract.ts';
 
 export type State = {
   readonly calls: Calls;
@@ -174,7 +165,7 @@ function project(
     }
     case 'turn.failed': {
       const { code, message } = event.fault;
-      const details = { error: message, code: FAULTS[code] };
+      const details = { error: message, code: HTTP_STATUS[code] };
       const warning = items(id, [systemItem(nthId(id, 3), `⚠️ ${message}`)]);
       const error: Body = {
         id: nthId(id, 1),
@@ -210,3 +201,175 @@ function attach({ texts }: State, { turn, open: block, approval }: SessionSnapsh
 }
 
 const say = (...bodies: Body[]): Frame<Body>[] => bodies.map((body) => ({ body }));
+
+// Frames
+
+/** A response id contains its session, so that a client can continue from it on a new socket. */
+const responseId = ({ session, turn }: DurableEvent<'turn.ended' | 'turn.cancelled'>): string =>
+  `resp_${session}.${turn}`;
+
+export const sessionOfResponse = (id: string): string =>
+  id.slice('resp_'.length, Math.max(0, id.lastIndexOf('.')));
+
+/** Called for each token. */
+const piece = (id: string, block: string, text: string): Body => ({
+  id,
+  type: 'response_item',
+  payload: assistantItem(block, text),
+});
+
+/** Pieces of one answer share its id, and clients append them. */
+const pieces: Pieces<Body> = {
+  key: (body) =>
+    body.type === 'response_item' && body.payload.type === 'message' && body.payload.role === 'assistant'
+      ? body.payload.id
+      : null,
+  text: (body) =>
+    body.type === 'response_item' && body.payload.type === 'message'
+      ? body.payload.content.map((part) => part.text).join('')
+      : '',
+  with: (body, text) =>
+    body.type === 'response_item' ? { ...body, payload: assistantItem(body.payload.id, text) } : body,
+};
+
+const items = (id: string, payloads: Item[]): Body[] =>
+  payloads.map((payload, n) => ({ id: nthId(id, n), type: 'response_item', payload }));
+
+const loading = (id: string, isLoading: boolean): Body => ({
+  id,
+  type: 'loading_state',
+  payload: { loading: isLoading },
+});
+
+const approvalRequest = (id: string, requestId: string, { command, patch }: Ask): Body => ({
+  id,
+  type: 'approval_request',
+  payload: { command, ...(patch === undefined ? {} : { applyPatch: { patch } }), requestId },
+});
+
+/** Deployed clients show only the text of a patch, which does not tell whether the file exists. */
+function replacing(id: string, itemId: string, { replaces = [] }: Ask): Body[] {
+  if (replaces.length === 0) return [];
+  const files = replaces.length === 1 ? 'file' : 'files';
+  return items(id, [
+    systemItem(itemId, `⚠️ This patch replaces the existing ${files} ${replaces.join(', ')}.`),
+  ]);
+}
+
+const finished = (event: DurableEvent<'turn.ended' | 'turn.cancelled'>): Body[] => [
+  loading(event.id, false),
+  {
+    id: nthId(event.id, 1),
+    type: 'agent_finished',
+    payload: { responseId: responseId(event), sessionId: event.session },
+  },
+];
+
+/**
+ * Sent whatever the outcome of the turn. Turns stored by earlier versions have the usage only if they
+ * succeeded.
+ */
+const use = (
+  id: string,
+  { session, context }: DurableEvent<'turn.ended' | 'turn.cancelled' | 'turn.failed'>,
+): Body[] => (context ? [{ id, type: 'context_info', payload: contextInfo(session, context) }] : []);
+
+export const projection: Projection<State, Body> = { start, step, attach, pieces };
+
+// Items of the conversation
+
+const assistantItem = (id: string, text: string): Item => ({
+  id,
+  type: 'message',
+  role: 'assistant',
+  content: [{ type: 'output_text', text }],
+});
+
+const userItem = (id: string, parts: readonly Part[]): Item => ({
+  id,
+  type: 'message',
+  role: 'user',
+  content: [{ type: 'input_text', text: textOf(parts) }],
+});
+
+const systemItem = (id: string, text: string): Item => ({
+  id,
+  type: 'message',
+  role: 'system',
+  content: [{ type: 'input_text', text }],
+});
+
+const reasoningItem = ({ block, text, durationMs }: DurableEvent<'reasoning.ended'>): Item => ({
+  id: block,
+  type: 'reasoning',
+  content: [{ type: 'input_text', text }],
+  duration_ms: durationMs,
+});
+
+/** A call when it starts. A local shell call is shown when it has ended: its item carries the status. */
+function callItem(id: string, { tool, input }: TrackedCall): Item | null {
+  if (tool === 'local_shell') return null;
+  return { id, type: 'function_call', call_id: id, name: tool, arguments: JSON.stringify(input) };
+}
+
+function outputItems(event: DurableEvent<'tool.ended'>, call: TrackedCall | undefined): Item[] {
+  const { call: id } = event;
+  const output = outputText(event);
+  if (call?.tool !== 'local_shell') {
+    return [{ id: `output_${id}`, type: 'function_call_output', call_id: id, output }];
+  }
+  return [
+    { id, type: 'local_shell_call', call_id: id, action: call.input, status: 'completed' },
+    { id: `output_${id}`, type: 'local_shell_call_output', call_id: id, output },
+  ];
+}
+
+/** The JSON string that clients parse: {output, metadata{exit_code, duration_seconds}}. */
+function outputText(event: DurableEvent<'tool.ended'>): string {
+  const { parts, data, outcome, durationMs } = event;
+  const text = wasStopped(event) ? 'aborted' : textOf(parts);
+  const output = typeof data?.output === 'string' ? data.output : text;
+  const exit_code = typeof data?.exit_code === 'number' ? data.exit_code : outcome === 'ok' ? 0 : 1;
+  const duration_seconds = Math.round(durationMs / 100) / 10;
+  return JSON.stringify({ output, metadata: { exit_code, duration_seconds } });
+}
+
+const STRATEGIES = { threshold: 'ThresholdContextManager', none: 'NoContextManager' } as const;
+
+export const contextInfo = (sessionId: string | undefined, use: ContextUse) => ({
+  tokenCount: use.tokens,
+  usagePercent: percent(use.tokens, use.limit),
+  transcriptLength: use.items,
+  maxTokens: use.limit,
+  strategy: STRATEGIES[use.strategy],
+  sessionId,
+});
+
+const contextCompacted = (event: DurableEvent<'context.compacted'>) => ({
+  oldTokenCount: event.oldTokens,
+  newTokenCount: event.newTokens,
+  reductionPercent: percent(event.oldTokens - event.newTokens, event.oldTokens),
+  strategy: STRATEGIES[event.strategy],
+  sessionId: event.session,
+});
+
+const percent = (part: number, whole: number): number => Math.round((part / whole) * 1000) / 10;
+
+// Faults as the `error` frame of the contract.
+
+export const FAILED: Record<ClientFrame['type'], string> = {
+  user_input: 'Failed to process user input',
+  approval_response: 'Failed to process approval response',
+  get_context_info: 'Failed to get context info',
+  manual_compact: 'Failed to compact context',
+};
+
+export const detailsOf = (fault: Fault): Details => ({
+  error: retryText(fault),
+  code: HTTP_STATUS[fault.code],
+  ...retryField('retryAfter', fault),
+});
+
+export function refusal(type: ClientFrame['type'], fault: Fault): [string, Details] {
+  return [fault.code === 'no_approval' ? 'No pending approval request' : FAILED[type], detailsOf(fault)];
+}

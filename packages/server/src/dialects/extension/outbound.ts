@@ -1,15 +1,34 @@
 /** Out: converts the events of a session to frames. */
-import { type Ask, isDurable, isTurnEvent, type SessionEvent, textOf, wasStopped } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/index.ts';
+import {
+  type Ask,
+  type DurableEvent,
+  type EphemeralEvent,
+  type Fault,
+  type FaultCode,
+  isDurable,
+  isObject,
+  isTurnEvent,
+  type Json,
+  LOCAL,
+  type Outcome,
+  type Principal,
+  type SessionEvent,
+  SessionId,
+  textOf,
+  wasStopped,
+} from '@parlance/protocol';
+import type { ClientProgress, ClientRequest, SessionSnapshot } from '../../core/index.ts';
 import { questionText, waitingText } from '../kit/approval-text.ts';
-import { type Calls, NO_CALLS, trackCalls } from '../kit/calls.ts';
-import { nthId } from '../kit/ids.ts';
+import { type Calls, NO_CALLS, type TrackedCall, trackCalls } from '../kit/calls.ts';
+import { nthId, stampedId } from '../kit/ids.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
 import { restartText } from '../kit/restart-text.ts';
+import { retryText } from '../kit/retry.ts';
 import { NO_APPROVALS, newlyShown, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
-import { type Body, type Content, type Status, stamped, statusContent, type ToolUse } from './bodies.ts';
-import { CANCELLED } from './faults.ts';
-import { OUTCOMES, progressContent, toolUse } from './tool-frames.ts';
+import type { Body, Content, ContentOf } from './contract.ts';
+
+type Status = ContentOf<'agent_status'>['status'];
+type ToolUse = ContentOf<'agent_response'>['toolsUsed'][number];
 
 export const projection: Projection<State, Body> = { start, step, attach };
 
@@ -149,3 +168,119 @@ const question = (sessionId: string, ask: Ask, tool: string): Content[] => [
   statusContent(sessionId, 'using_tool', { message: waitingText(ask), currentTool: tool }),
   { type: 'agent_response', content: questionText(ask), sessionId, toolsUsed: [] },
 ];
+
+// Frames
+
+/** `id` is a UUID, which is converted to the format of the contract. */
+export const stamped = (content: Content, at: number, id: string): Body => ({
+  id: stampedId('msg', at, id),
+  timestamp: at,
+  ...content,
+});
+
+const SERVER_CAPABILITIES = [
+  'chat',
+  'agent_processing',
+  'tool_orchestration',
+  'multi_client_support',
+  'real_time_status',
+];
+
+/** The contract calls the list `capabilities`, existing clients read `serverCapabilities`. */
+export const confirmation = (clientId: string, { id, permissions }: Principal): Content => ({
+  type: 'registration_confirmed',
+  clientId,
+  capabilities: SERVER_CAPABILITIES,
+  serverCapabilities: SERVER_CAPABILITIES,
+  authenticated: id !== LOCAL.id,
+  permissions,
+});
+
+type StatusDetails = { readonly message?: string; readonly currentTool?: string };
+
+const statusContent = (
+  sessionId: string,
+  status: Status,
+  { message, currentTool }: StatusDetails = {},
+): Content => ({ type: 'agent_status', status, currentTool, message, sessionId });
+
+// Tools
+
+export const requestContent = (
+  executionId: string,
+  { tool, parameters, schema, permissions, timeoutMs }: ClientRequest,
+  allowedOrigins: readonly string[],
+): Content => ({
+  type: 'tool_execution_request',
+  executionId,
+  toolName: tool,
+  parameters,
+  timeout: timeoutMs,
+  securityContext: { allowedOrigins, permissions, parameterValidation: schema },
+});
+
+/** Clients draw a bar and a line of text for every status, so both are always set. */
+const PROGRESS: Record<ClientProgress['status'], { progress: number; statusMessage: string }> = {
+  queued: { progress: 0, statusMessage: 'Waiting for a client' },
+  executing: { progress: 0, statusMessage: 'Running at a client' },
+  completed: { progress: 100, statusMessage: 'Done' },
+  failed: { progress: 0, statusMessage: 'Failed' },
+  timeout: { progress: 0, statusMessage: 'No answer in time' },
+};
+
+function progressContent(event: EphemeralEvent<'call.progress'>): Content {
+  const { execution: executionId, status, session: sessionId } = event;
+  const progress = event.progress ?? PROGRESS[status].progress;
+  const statusMessage = event.message ?? PROGRESS[status].statusMessage;
+  return { type: 'tool_execution_status', executionId, status, progress, statusMessage, sessionId };
+}
+
+/** The outcome of a call as text; undefined if it succeeded. */
+const OUTCOMES = {
+  ok: () => undefined,
+  failed: (tool) => `${tool} failed.`,
+  denied: (tool) => `${tool} was not allowed to run.`,
+  aborted: (tool) => `${tool} was stopped.`,
+  unknown: (tool) => `It is not known what came of ${tool}.`,
+} satisfies Record<Outcome, (tool: string) => string | undefined>;
+
+/** Null if the tool was not used. */
+function toolUse(call: TrackedCall | undefined, event: DurableEvent<'tool.ended'>): ToolUse | null {
+  if (!call || event.outcome === 'denied' || wasStopped(event)) return null;
+  return {
+    tool: call.tool,
+    input: inputWords(Object.values(call.input), call.input),
+    output: textOf(event.parts),
+    executionTime: event.durationMs,
+  };
+}
+
+/** In the format of the contract: the text itself if a tool has only a text input, otherwise JSON. */
+const inputWords = ([only, ...others]: Json[], input: Json): string =>
+  typeof only === 'string' && others.length === 0 ? only : JSON.stringify(input);
+
+// Faults as the `error` frame of the contract.
+
+const CANCELLED = {
+  cancelled: 'The turn was cancelled.',
+  superseded: 'The turn was superseded by a newer message.',
+  denied: 'The turn was ended by a denial.',
+};
+
+/** The frame itself is wrong. */
+const MALFORMED: readonly FaultCode[] = ['invalid', 'empty', 'too_large'];
+
+/** The response to the sender of a frame that failed. */
+export function refusal(frame: unknown, fault: Fault): Content {
+  const details = retryText(fault);
+  const answered = {
+    ...(MALFORMED.includes(fault.code)
+      ? { message: `Invalid message: ${details}`, code: 'INVALID_MESSAGE' as const, details }
+      : { message: details, code: 'HANDLER_ERROR' as const }),
+    ...(fault.retryAfterMs === undefined ? {} : { retryAfter: fault.retryAfterMs }),
+  };
+  const { type, sessionId } = isObject(frame) ? frame : {};
+  if (type === 'client_registration')
+    return { type: 'error', ...answered, message: 'Registration failed', details };
+  return { type: 'error', ...answered, sessionId: SessionId.safeParse(sessionId).data };
+}
