@@ -15,7 +15,7 @@ import {
 } from '@parlance/protocol';
 import type { DeferredCall, SessionRef, SessionSnapshot } from '../../core/index.ts';
 import type { DialectContext } from '../kit/dialect.ts';
-import { importable } from '../kit/exchange/history.ts';
+import { importable } from '../kit/history.ts';
 import { KeyedQueue } from '../kit/keyed-queue.ts';
 import { partsOf } from './content.ts';
 import { type Answer, answerOf } from './interrupts.ts';

@@ -15,7 +15,7 @@ import {
   textPart,
 } from '@parlance/protocol';
 import type { Caller, Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
-import { importable } from '../kit/exchange/history.ts';
+import { importable } from '../kit/history.ts';
 import { replay } from '../kit/replay.ts';
 import { filePart } from './files.ts';
 import { type AcceptedInput, inputOf, latestInput, runningInput, turnInput } from './log.ts';

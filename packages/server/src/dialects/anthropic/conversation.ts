@@ -1,6 +1,6 @@
 /** Converts messages to a conversation of the core. */
 import { type CallId, type HistoryItem, linkPart, type Part, textPart } from '@parlance/protocol';
-import { invalid } from '../kit/exchange/request-fault.ts';
+import { invalid } from '../kit/request-fault.ts';
 import { callOf } from './call-ids.ts';
 import type { AssistantBlock, Material, Message, ResultBlock, SystemContent, UserBlock } from './schemas.ts';
 

@@ -2,8 +2,8 @@
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { requestIdOf } from '../../http/request-id.ts';
-import { RequestFault } from '../kit/exchange/request-fault.ts';
 import { HTTP_STATUS, vendorRefusal } from '../kit/http-status.ts';
+import { RequestFault } from '../kit/request-fault.ts';
 import { retryText } from '../kit/retry.ts';
 
 const REQUEST_ID = 'request-id';

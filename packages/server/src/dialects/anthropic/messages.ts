@@ -4,16 +4,14 @@ import type { Usage } from '@parlance/protocol';
 import type { EventStream, Pieces } from '../../http/connection.ts';
 import { requestIdOf } from '../../http/request-id.ts';
 import { reported } from '../kit/dialect.ts';
-import { type Addition, Answer, type Finish } from '../kit/exchange/answer.ts';
-import { digestOf } from '../kit/exchange/digest.ts';
-import { Exchange } from '../kit/exchange/exchange.ts';
-import type { AuthenticatedRequest } from '../kit/exchange/requests.ts';
-import type { Question, StartedExchange } from '../kit/exchange/sessions.ts';
-import { abandoning, untilOpen } from '../kit/exchange/waiting.ts';
+import { digestOf } from '../kit/digest.ts';
+import type { ChatRequest, StartedTurn } from '../kit/request-sessions.ts';
+import { Answer, abandoning, type Delta, type Finish, RequestTurn, untilOpen } from '../kit/request-turn.ts';
+import type { AuthenticatedRequest } from '../kit/vendor-requests.ts';
 import { toolUseId } from './call-ids.ts';
 import type { Context } from './context.ts';
 import { errorBody } from './faults.ts';
-import { questionOf, setupOf, showsThinking, termsOf } from './question.ts';
+import { chatRequestOf, setupOf, showsThinking, termsOf } from './request.ts';
 import type { MessageRequest } from './schemas.ts';
 import { storedSetup } from './threads.ts';
 
@@ -96,12 +94,12 @@ export async function answerMessage(
 ): Promise<Response> {
   const { request } = incoming;
   const answering = await begin(ctx, incoming, body);
-  const { exchange, answer, head, finished } = answering;
+  const { requestTurn, answer, head, finished } = answering;
   if (!body.stream) {
-    await abandoning(request, exchange, finished);
+    await abandoning(request, requestTurn, finished);
     return Response.json(messageObject(head, answer));
   }
-  await untilOpen(exchange, answer);
+  await untilOpen(requestTurn, answer);
   return ctx.stream(request, {
     dialect: 'anthropic',
     keepAlive: PING,
@@ -111,7 +109,7 @@ export async function answerMessage(
 }
 
 type Answering = {
-  readonly exchange: Exchange;
+  readonly requestTurn: RequestTurn;
   readonly answer: Answer;
   readonly head: Head;
   /** resolves when the answer is complete and the next request can continue it */
@@ -119,87 +117,87 @@ type Answering = {
 };
 
 async function begin(ctx: Context, incoming: AuthenticatedRequest, body: MessageRequest): Promise<Answering> {
-  const { question, release } = await threaded(ctx, questionOf(ctx, incoming, body), body);
+  const { chat, release } = await threaded(ctx, chatRequestOf(ctx, incoming, body), body);
   try {
-    const started = await ctx.sessions.begin(question, incoming.progress);
-    const answer = new Answer(body.stream === true, callersTools(question, started));
-    const exchange = new Exchange(ctx, question, { started, answer });
-    const head = await headOf(ctx, question, { started, body });
-    const finished = finish(ctx, question, { started, body, exchange, answer, head }).finally(release);
+    const started = await ctx.sessions.begin(chat, incoming.progress);
+    const answer = new Answer(body.stream === true, callersTools(chat, started));
+    const requestTurn = new RequestTurn(ctx, chat, { started, answer });
+    const head = await headOf(ctx, chat, { started, body });
+    const finished = finish(ctx, chat, { started, body, requestTurn, answer, head }).finally(release);
     finished.catch(() => undefined);
-    return { exchange, answer, head, finished };
+    return { requestTurn, answer, head, finished };
   } catch (thrown) {
     release();
     throw thrown;
   }
 }
 
-type ThreadQuestion = { readonly question: Question; readonly release: () => void };
+type ThreadRequest = { readonly chat: ChatRequest; readonly release: () => void };
 
-/** Places the question in the thread that the request creates or continues. */
-async function threaded(ctx: Context, question: Question, body: MessageRequest): Promise<ThreadQuestion> {
+/** Places the chat in the thread that the request creates or continues. */
+async function threaded(ctx: Context, chat: ChatRequest, body: MessageRequest): Promise<ThreadRequest> {
   const { thread } = body;
   const given = setupOf(body);
   if (thread?.type !== 'continue')
     return {
-      question: thread ? { ...question, data: storedSetup(given) } : question,
+      chat: thread ? { ...chat, data: storedSetup(given) } : chat,
       release: () => undefined,
     };
-  const { record, setup, release } = await ctx.threads.claim(question, thread.previous_message_id, given);
-  const terms = { ...question.terms, ...termsOf(setup) };
-  return { question: { ...question, session: record.ref.id, terms }, release };
+  const { record, setup, release } = await ctx.threads.claim(chat, thread.previous_message_id, given);
+  const terms = { ...chat.terms, ...termsOf(setup) };
+  return { chat: { ...chat, session: record.ref.id, terms }, release };
 }
 
 /** The turn may have been started by a request with the tools, while this one has only the results. */
-function callersTools({ terms: { tools = [] } }: Question, { target: followed }: StartedExchange) {
+function callersTools({ terms: { tools = [] } }: ChatRequest, { target: followed }: StartedTurn) {
   return (tool: string): boolean =>
     tools.some(({ name }) => name === tool) || (tools.length === 0 && followed.turn !== null);
 }
 
 async function headOf(
   { engine, models }: Context,
-  question: Question,
-  { started, body }: { readonly started: StartedExchange; readonly body: MessageRequest },
+  chat: ChatRequest,
+  { started, body }: { readonly started: StartedTurn; readonly body: MessageRequest },
 ): Promise<Head> {
   const { agent, model } = await engine.snapshot(started.ref);
   const { tokens } = await engine.contextUse(started.ref);
   return {
     id: `msg_${started.start.id.replace(/[^\w-]/g, '')}`,
-    model: models.answering(question.agent ?? agent.id, model),
+    model: models.answering(chat.agent ?? agent.id, model),
     inputTokens: Math.max(1, Math.ceil(tokens)),
     showsThinking: showsThinking(body),
   };
 }
 
 type Finishing = Omit<Answering, 'finished'> & {
-  readonly started: StartedExchange;
+  readonly started: StartedTurn;
   readonly body: MessageRequest;
 };
 
-async function finish(ctx: Context, question: Question, finishing: Finishing): Promise<void> {
-  const { started, body, exchange, answer, head } = finishing;
-  await exchange.done;
+async function finish(ctx: Context, chat: ChatRequest, finishing: Finishing): Promise<void> {
+  const { started, body, requestTurn, answer, head } = finishing;
+  await requestTurn.done;
   if (started.again) return;
   const { thread } = body;
-  if (thread) await ctx.threads.keep(started, question, { id: head.id, created: thread.type === 'create' });
+  if (thread) await ctx.threads.keep(started, chat, { id: head.id, created: thread.type === 'create' });
   // If this fails, the next request creates a new session with the same history: no reason to fail this
   // request.
-  await ctx.sessions.remember(started, question, answer.items).catch((thrown: unknown) => {
+  await ctx.sessions.remember(started, chat, answer.items).catch((thrown: unknown) => {
     ctx.log.warn({ err: thrown, session: started.ref.id }, 'failed to store history digest');
   });
 }
 
 /** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
-  (ctx: Context, { exchange, answer, head, finished }: Answering, request: string) =>
+  (ctx: Context, { requestTurn, answer, head, finished }: Answering, request: string) =>
   async (stream: EventStream): Promise<void> => {
     const events = new MessageEvents(head);
     const send = (event: MessageEvent) => stream.send(encode(event), event, pieces as never);
     send(events.start());
     stream.send(PING);
-    exchange.show((addition) => events.add(addition).forEach(send));
-    stream.onClosing((fault) => exchange.fail(fault));
-    void stream.lost().then(() => exchange.abandon());
+    requestTurn.show((delta) => events.add(delta).forEach(send));
+    stream.onClosing((fault) => requestTurn.fail(fault));
+    void stream.lost().then(() => requestTurn.abandon());
     try {
       await finished;
       events.end(answer).forEach(send);
@@ -210,7 +208,7 @@ const producer =
     await stream.ready();
   };
 
-// The events of a streamed message: blocks that start, grow and stop, made from the additions to the answer.
+// The events of a streamed message: blocks that start, grow and stop, made from the deltas to the answer.
 
 type MessageEvent =
   | { readonly type: string; readonly [field: string]: unknown }
@@ -254,30 +252,30 @@ class MessageEvents {
     return { type: 'message_start', message: startedMessage(this.head) };
   }
 
-  add(addition: Addition): MessageEvent[] {
-    switch (addition.kind) {
+  add(delta: Delta): MessageEvent[] {
+    switch (delta.kind) {
       case 'text': {
         const [block, events] = this.#continued('text');
-        return [...events, { type: 'text', index: block.index, text: addition.text }];
+        return [...events, { type: 'text', index: block.index, text: delta.text }];
       }
       case 'reasoning': {
         if (!this.head.showsThinking) return [];
         const [block, events] = this.#continued('reasoning');
-        block.text += addition.text;
-        return [...events, delta(block, { type: 'thinking_delta', thinking: addition.text })];
+        block.text += delta.text;
+        return [...events, blockDelta(block, { type: 'thinking_delta', thinking: delta.text })];
       }
       case 'call': {
         const events = [...this.#close(), ...this.#closeCalls(isComplete)];
         const block = this.#begin('call');
-        this.#calls.set(addition.index, block);
-        const content = { type: 'tool_use', id: toolUseId(addition.call), name: addition.tool, input: {} };
+        this.#calls.set(delta.index, block);
+        const content = { type: 'tool_use', id: toolUseId(delta.call), name: delta.tool, input: {} };
         return [...events, started(block, content)];
       }
       case 'arguments': {
-        const block = this.#calls.get(addition.index);
+        const block = this.#calls.get(delta.index);
         if (!block) return [];
-        block.text += addition.text;
-        return [delta(block, { type: 'input_json_delta', partial_json: addition.text })];
+        block.text += delta.text;
+        return [blockDelta(block, { type: 'input_json_delta', partial_json: delta.text })];
       }
     }
   }
@@ -314,7 +312,7 @@ class MessageEvents {
     if (!block) return [];
     const signature = signatureOf(block.text);
     return block.kind === 'reasoning'
-      ? [delta(block, { type: 'signature_delta', signature }), stopped(block)]
+      ? [blockDelta(block, { type: 'signature_delta', signature }), stopped(block)]
       : [stopped(block)];
   }
 
@@ -330,7 +328,7 @@ const started = ({ index }: Block, content_block: object): MessageEvent => ({
   index,
   content_block,
 });
-const delta = ({ index }: Block, change: object): MessageEvent => ({
+const blockDelta = ({ index }: Block, change: object): MessageEvent => ({
   type: 'content_block_delta',
   index,
   delta: change,

@@ -7,9 +7,9 @@ import { CallerTool, type DurableEvent, type JsonObject } from '@parlance/protoc
 import { z } from 'zod';
 import { labelKey, type SessionRecord, type SessionRef } from '../../core/index.ts';
 import type { DialectContext } from '../kit/dialect.ts';
-import { RequestFault } from '../kit/exchange/request-fault.ts';
-import { earlierRequest } from '../kit/exchange/request-keys.ts';
-import type { Question, StartedExchange } from '../kit/exchange/sessions.ts';
+import { RequestFault } from '../kit/request-fault.ts';
+import { earlierRequest } from '../kit/request-keys.ts';
+import type { ChatRequest, StartedTurn } from '../kit/request-sessions.ts';
 
 /** The last answer of the thread. The session is also found by earlier ones. */
 const MESSAGE = '@anthropic.message';
@@ -62,10 +62,10 @@ export class Threads {
    * Claims the thread with that last answer for one request at a time, across nodes. Throws `RequestFault` if
    * it cannot be continued, or was created with a setup other than `given`.
    */
-  async claim(question: Question, previous: string, given: Setup): Promise<Thread> {
-    const claim = `${question.principal.id} ${previous}`;
-    const record = await this.#find(question, previous);
-    const isAgain = (await earlierRequest(this.ctx.engine, record, question)) !== null;
+  async claim(chat: ChatRequest, previous: string, given: Setup): Promise<Thread> {
+    const claim = `${chat.principal.id} ${previous}`;
+    const record = await this.#find(chat, previous);
+    const isAgain = (await earlierRequest(this.ctx.engine, record, chat)) !== null;
     if (!isAgain) await this.#check(record, previous);
     if (!isAgain && this.#continued.has(claim)) throw inFlight();
     this.#continued.add(claim);
@@ -73,7 +73,7 @@ export class Threads {
     try {
       const setup = await this.#setup(record);
       checkSetup(setup, given);
-      if (!isAgain) await this.#claimOverNodes(record, question, previous);
+      if (!isAgain) await this.#claimOverNodes(record, chat, previous);
       return { record, setup, release };
     } catch (thrown) {
       release();
@@ -82,14 +82,14 @@ export class Threads {
   }
 
   /** Lets the next request continue from this answer. `created`: the thread starts with it. */
-  async keep(started: StartedExchange, question: Question, { id, created }: StoredThread): Promise<void> {
-    await this.#label(started, question, {
+  async keep(started: StartedTurn, chat: ChatRequest, { id, created }: StoredThread): Promise<void> {
+    await this.#label(started, chat, {
       [MESSAGE]: id,
       ...(created && { [CREATED]: String(started.start.seq) }),
     });
   }
 
-  async #find({ principal }: Question, previous: string): Promise<SessionRecord> {
+  async #find({ principal }: ChatRequest, previous: string): Promise<SessionRecord> {
     const { engine } = this.ctx;
     const ref = await engine.lookup(principal, labelKey(MESSAGE, previous), 'own');
     const record = ref && (await engine.record(ref));
@@ -99,7 +99,7 @@ export class Threads {
 
   async #label(
     { ref }: { readonly ref: SessionRef },
-    { principal, dialect }: Question,
+    { principal, dialect }: ChatRequest,
     labels: Record<string, string>,
   ): Promise<number> {
     const command = { type: 'session.label', labels } as const;
@@ -118,9 +118,9 @@ export class Threads {
   }
 
   /** If requests on several nodes claim the same answer, the log tells which was first. */
-  async #claimOverNodes(record: SessionRecord, question: Question, previous: string): Promise<void> {
+  async #claimOverNodes(record: SessionRecord, chat: ChatRequest, previous: string): Promise<void> {
     const { ref, head } = record;
-    const own = await this.#label(record, question, { [CONTINUES]: `${previous} ${this.ctx.newId()}` });
+    const own = await this.#label(record, chat, { [CONTINUES]: `${previous} ${this.ctx.newId()}` });
     if (own === head + 1) return;
     const between = await this.ctx.engine.events(ref, head, own - head - 1);
     if (between.some((event) => isClaim(event, previous))) throw inFlight();

@@ -1,8 +1,8 @@
 /** Follows a turn that a call started or continued: its text, its pending approvals and its end. */
 import type { FaultData, SessionEvent, TurnId } from '@parlance/protocol';
 import type { Engine, PendingApproval, SessionRef, Watch } from '../../core/index.ts';
-import { Answer } from '../kit/exchange/answer.ts';
-import { type Piece, projection, type State } from '../kit/exchange/pieces.ts';
+import { Answer } from '../kit/request-turn.ts';
+import { IDLE, projection, type State, type TurnUpdate } from '../kit/turn-updates.ts';
 
 /** A turn, or the rest of one. Sufficient to find it again after a restart. */
 export type FollowedTurn = {
@@ -25,7 +25,7 @@ export type TurnListener = {
 
 export class TurnWatch {
   readonly #answer = new Answer(false, () => false);
-  #state: State = { block: null, calls: [] };
+  #state: State = IDLE;
   #end: TurnEnd | null = null;
   #approvals: readonly PendingApproval[] = [];
   #watch: Watch | null = null;
@@ -66,7 +66,7 @@ export class TurnWatch {
     const now = watch.snapshot();
     this.#approvals = now.approvals;
     // Stored events have only complete blocks: the block being streamed comes from the snapshot.
-    for (const piece of projection.attach(this.#state, now)) this.#pass(piece);
+    for (const update of projection.attach(this.#state, now)) this.#pass(update);
     this.#state = { ...this.#state, block: now.open?.block ?? null };
   }
 
@@ -98,12 +98,12 @@ export class TurnWatch {
     this.listener.changed();
   }
 
-  #pass(piece: Piece): void {
-    if (piece.turn !== this.followed.turn) return;
-    this.#answer.add(piece);
-    if (piece.kind === 'text' || piece.kind === 'restarted') this.listener.textChanged();
-    if (piece.kind === 'ended') this.#ended({ status: 'done' });
-    if (piece.kind === 'failed') this.#ended(endOf(piece.fault));
+  #pass(update: TurnUpdate): void {
+    if (update.turn !== this.followed.turn) return;
+    this.#answer.add(update);
+    if (update.kind === 'text' || update.kind === 'restarted') this.listener.textChanged();
+    if (update.kind === 'ended') this.#ended({ status: 'done' });
+    if (update.kind === 'failed') this.#ended(endOf(update.fault));
   }
 
   #ended(end: TurnEnd): void {

@@ -2,51 +2,49 @@
 import { ReasoningEffort, type TurnOptions, type Usage } from '@parlance/protocol';
 import type { EventStream, Pieces } from '../../http/connection.ts';
 import { reported, requestIds } from '../kit/dialect.ts';
-import { type Addition, Answer, type Finish } from '../kit/exchange/answer.ts';
-import { Exchange } from '../kit/exchange/exchange.ts';
-import { invalid } from '../kit/exchange/request-fault.ts';
-import type { AuthenticatedRequest } from '../kit/exchange/requests.ts';
-import type { Question, StartedExchange } from '../kit/exchange/sessions.ts';
-import { abandoning, untilOpen } from '../kit/exchange/waiting.ts';
+import { invalid } from '../kit/request-fault.ts';
+import type { ChatRequest, StartedTurn } from '../kit/request-sessions.ts';
+import { Answer, abandoning, type Delta, type Finish, RequestTurn, untilOpen } from '../kit/request-turn.ts';
+import type { AuthenticatedRequest } from '../kit/vendor-requests.ts';
 
 import type { Context } from './context.ts';
 import { errorBody } from './faults.ts';
 import { conversationOf } from './messages.ts';
-import type { ChatRequest } from './schemas.ts';
+import type { CompletionRequest } from './schemas.ts';
 
 export async function answerChat(
   ctx: Context,
   incoming: AuthenticatedRequest,
-  body: ChatRequest,
+  body: CompletionRequest,
 ): Promise<Response> {
-  const question = questionOf(ctx, incoming, body);
+  const chat = chatRequestOf(ctx, incoming, body);
   const isStream = body.stream === true;
-  const started = await ctx.sessions.begin(question, incoming.progress);
-  const { tools = [] } = question.terms;
+  const started = await ctx.sessions.begin(chat, incoming.progress);
+  const { tools = [] } = chat.terms;
   // The turn may have been started by a request with the tools, while this one has only the results.
   const isCallers = (tool: string) =>
     tools.some(({ name }) => name === tool) || (tools.length === 0 && started.target.turn !== null);
   const answer = new Answer(isStream, isCallers);
-  const exchange = new Exchange(ctx, question, { started, answer });
-  const head = await headOf(ctx, question, started);
-  if (!isStream) return whole(ctx, incoming.request, { question, exchange, answer, head, started });
-  await untilOpen(exchange, answer);
+  const requestTurn = new RequestTurn(ctx, chat, { started, answer });
+  const head = await headOf(ctx, chat, started);
+  if (!isStream) return whole(ctx, incoming.request, { chat, requestTurn, answer, head, started });
+  await untilOpen(requestTurn, answer);
   const includesUsage = body.stream_options?.include_usage === true;
-  return streamed(ctx, incoming.request, { question, exchange, answer, head, started, includesUsage });
+  return streamed(ctx, incoming.request, { chat, requestTurn, answer, head, started, includesUsage });
 }
 
 type AnswerOptions = {
-  readonly question: Question;
-  readonly exchange: Exchange;
+  readonly chat: ChatRequest;
+  readonly requestTurn: RequestTurn;
   readonly answer: Answer;
   readonly head: Head;
-  readonly started: StartedExchange;
+  readonly started: StartedTurn;
 };
 
 async function whole(ctx: Context, request: Request, answering: AnswerOptions): Promise<Response> {
-  const { question, exchange, answer, head, started } = answering;
-  await abandoning(request, exchange, exchange.done);
-  await remember(ctx, question, { started, answer });
+  const { chat, requestTurn, answer, head, started } = answering;
+  await abandoning(request, requestTurn, requestTurn.done);
+  await remember(ctx, chat, { started, answer });
   return Response.json(completionObject(head, answer));
 }
 
@@ -71,16 +69,16 @@ type StreamOptions = AnswerOptions & {
 
 /** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
 const producer =
-  (ctx: Context, { question, exchange, answer, started, encoder, includesUsage, ids }: StreamOptions) =>
+  (ctx: Context, { chat, requestTurn, answer, started, encoder, includesUsage, ids }: StreamOptions) =>
   async (stream: EventStream): Promise<void> => {
     const send = (frame: ChunkFrame) => stream.send(encoder.encode(frame), frame, pieces as never);
     send({ delta: { role: 'assistant', content: '', refusal: null } });
-    exchange.show((addition) => void send(frameOf(addition)));
-    stream.onClosing((fault) => exchange.fail(fault));
-    void stream.lost().then(() => exchange.abandon());
+    requestTurn.show((delta) => void send(frameOf(delta)));
+    stream.onClosing((fault) => requestTurn.fail(fault));
+    void stream.lost().then(() => requestTurn.abandon());
     try {
-      await exchange.done;
-      await remember(ctx, question, { started, answer });
+      await requestTurn.done;
+      await remember(ctx, chat, { started, answer });
     } catch (thrown) {
       const { error } = errorBody(reported(thrown, ctx, ids));
       stream.send(`data: ${JSON.stringify({ error })}\n\n`);
@@ -97,19 +95,19 @@ const producer =
  */
 async function remember(
   { sessions, log }: Context,
-  question: Question,
+  chat: ChatRequest,
   { started, answer }: Pick<AnswerOptions, 'started' | 'answer'>,
 ): Promise<void> {
   if (started.again) return;
-  await sessions.remember(started, question, answer.items).catch((thrown: unknown) => {
+  await sessions.remember(started, chat, answer.items).catch((thrown: unknown) => {
     log.warn({ err: thrown, session: started.ref.id }, 'failed to store history digest');
   });
 }
 
 async function headOf(
   { engine, models, now }: Context,
-  question: Question,
-  started: StartedExchange,
+  chat: ChatRequest,
+  started: StartedTurn,
 ): Promise<Head> {
   const { agent, model } = await engine.snapshot(started.ref);
   const { input, turn, answered } = started.target;
@@ -117,11 +115,15 @@ async function headOf(
   return {
     id: `chatcmpl-${about.replace(/[^\w-]/g, '')}`,
     created: Math.floor(now() / 1000),
-    model: models.answering(question.agent ?? agent.id, model),
+    model: models.answering(chat.agent ?? agent.id, model),
   };
 }
 
-function questionOf({ models }: Context, incoming: AuthenticatedRequest, body: ChatRequest): Question {
+function chatRequestOf(
+  { models }: Context,
+  incoming: AuthenticatedRequest,
+  body: CompletionRequest,
+): ChatRequest {
   const { instructions, items, newFrom } = conversationOf(body.messages);
   const { agent } = models.choose(body.model);
   const tools = (body.tools ?? []).flatMap((tool) => ('function' in tool ? [tool.function] : []));
@@ -144,7 +146,7 @@ function questionOf({ models }: Context, incoming: AuthenticatedRequest, body: C
   return { dialect: 'openai', principal, session, key, items, newFrom, terms, agent };
 }
 
-function optionsOf(body: ChatRequest): TurnOptions['options'] {
+function optionsOf(body: CompletionRequest): TurnOptions['options'] {
   const { stop, response_format: format, tool_choice: choice } = body;
   const effort = ReasoningEffort.safeParse(body.reasoning_effort).data;
   const max = body.max_completion_tokens ?? body.max_tokens;
@@ -161,7 +163,7 @@ function optionsOf(body: ChatRequest): TurnOptions['options'] {
 }
 
 function formatOf(
-  format: NonNullable<ChatRequest['response_format']>,
+  format: NonNullable<CompletionRequest['response_format']>,
 ): NonNullable<NonNullable<TurnOptions['options']>['responseFormat']> {
   if (format.type === 'text') return { type: 'text' };
   if (format.type === 'json_object') return { type: 'json' };
@@ -267,19 +269,19 @@ const pieces: Pieces<ChunkFrame> = {
 
 const DONE = 'data: [DONE]\n\n';
 
-function frameOf(addition: Addition): ChunkFrame {
-  switch (addition.kind) {
+function frameOf(delta: Delta): ChunkFrame {
+  switch (delta.kind) {
     case 'text':
-      return { text: addition.text };
+      return { text: delta.text };
     case 'reasoning':
-      return { delta: { reasoning_content: addition.text } };
+      return { delta: { reasoning_content: delta.text } };
     case 'call': {
-      const { index, call, tool } = addition;
+      const { index, call, tool } = delta;
       const begins = { index, id: call, type: 'function', function: { name: tool, arguments: '' } };
       return { delta: { tool_calls: [begins] } };
     }
     case 'arguments': {
-      const { index, text } = addition;
+      const { index, text } = delta;
       return { delta: { tool_calls: [{ index, function: { arguments: text } }] } };
     }
   }

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { DialectContext } from '../kit/dialect.ts';
-import type { ModelSettings, Models } from '../kit/exchange/models.ts';
-import type { Sessions } from '../kit/exchange/sessions.ts';
+import type { ModelSettings, Models } from '../kit/models.ts';
+import type { Sessions } from '../kit/request-sessions.ts';
 import type { ItemPositions } from './item-positions.ts';
 
 /** The context of the endpoints. */

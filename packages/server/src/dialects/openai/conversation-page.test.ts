@@ -19,15 +19,15 @@ function logOf(events: readonly DurableEvent[]) {
     eventsBackwards: (_: unknown, head: number, page?: number) =>
       eventsBackwards({ read: engine.events as never }, ref, head, page),
   };
-  return { log, reading: { engine: engine as never, positions: new ItemPositions(engine as never) } };
+  return { log, reader: { engine: engine as never, positions: new ItemPositions(engine as never) } };
 }
 
 type Query = Partial<Parameters<typeof conversationPage>[2]>;
 
 async function page(from: readonly DurableEvent[] | ReturnType<typeof logOf>, query: Query = {}) {
-  const { log, reading } = 'log' in from ? from : logOf(from);
+  const { log, reader } = 'log' in from ? from : logOf(from);
   log.read = 0;
-  const { data, has_more } = await conversationPage(reading, log, { order: 'asc', limit: 100, ...query });
+  const { data, has_more } = await conversationPage(reader, log, { order: 'asc', limit: 100, ...query });
   const texts = data.map(({ content }) => content.map((part) => ('text' in part ? part.text : '')).join(''));
   return { texts, ids: data.map(({ id }) => id), has_more, read: log.read };
 }

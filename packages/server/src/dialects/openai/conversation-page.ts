@@ -1,20 +1,20 @@
 /** A page of the items of a conversation. It reads its own events only, however long the conversation is. */
 import type { Engine } from '../../core/index.ts';
-import { invalid } from '../kit/exchange/request-fault.ts';
+import { invalid } from '../kit/request-fault.ts';
 import { type ConversationItem, itemsOf, newestFirst } from './conversation-items.ts';
 import type { ItemPositions, Log, Positions } from './item-positions.ts';
 import type { PageQuery } from './responses/list.ts';
 
-type Reading = {
+type LogReader = {
   readonly engine: Pick<Engine, 'events' | 'eventsBackwards'>;
   readonly positions: ItemPositions;
 };
 
-export async function conversationPage(reading: Reading, log: Log, query: PageQuery) {
+export async function conversationPage(reader: LogReader, log: Log, query: PageQuery) {
   const { items, more } =
     query.order === 'desc' && query.after === undefined
-      ? await latest(reading.engine, log, query.limit)
-      : await later(reading, log, query);
+      ? await latest(reader.engine, log, query.limit)
+      : await later(reader, log, query);
   return {
     object: 'list' as const,
     data: items,
@@ -26,7 +26,7 @@ export async function conversationPage(reading: Reading, log: Log, query: PageQu
 
 type Page = { readonly items: readonly ConversationItem[]; readonly more: boolean };
 
-async function latest(engine: Reading['engine'], log: Log, limit: number): Promise<Page> {
+async function latest(engine: LogReader['engine'], log: Log, limit: number): Promise<Page> {
   const items: ConversationItem[] = [];
   for await (const item of newestFirst(engine, log)) {
     if (items.length === limit) return { items, more: true };
@@ -35,7 +35,7 @@ async function latest(engine: Reading['engine'], log: Log, limit: number): Promi
   return { items, more: false };
 }
 
-async function later({ engine, positions }: Reading, log: Log, query: PageQuery): Promise<Page> {
+async function later({ engine, positions }: LogReader, log: Log, query: PageQuery): Promise<Page> {
   const { order, after, limit } = query;
   const found = await positions.of(log);
   const at = after === undefined ? -1 : found.indexOf(after);
@@ -49,7 +49,7 @@ async function later({ engine, positions }: Reading, log: Log, query: PageQuery)
 const READ_AT_ONCE = 500;
 
 async function itemsAt(
-  engine: Reading['engine'],
+  engine: LogReader['engine'],
   { ref }: Log,
   { seqs, skipped, count }: ReturnType<Positions['slice']>,
 ): Promise<ConversationItem[]> {

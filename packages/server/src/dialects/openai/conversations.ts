@@ -1,9 +1,9 @@
 /** Conversations: a conversation is a session, and its metadata are labels. */
 import { z } from 'zod';
 import type { SessionRecord } from '../../core/index.ts';
-import { importable } from '../kit/exchange/history.ts';
-import { invalid, RequestFault } from '../kit/exchange/request-fault.ts';
-import { body } from '../kit/exchange/requests.ts';
+import { importable } from '../kit/history.ts';
+import { invalid, RequestFault } from '../kit/request-fault.ts';
+import { body } from '../kit/vendor-requests.ts';
 import type { Context } from './context.ts';
 import { conversationPage } from './conversation-page.ts';
 import { inputConversation } from './responses/input.ts';

@@ -9,7 +9,7 @@ import {
 import { errors, SESSION } from './describe-errors.ts';
 import { conversationEndpoints, responseEndpoints } from './describe-responses.ts';
 import { Completion, ModelList, ModelView } from './response-schemas.ts';
-import { ChatRequest, RequestHeaders } from './schemas.ts';
+import { CompletionRequest, RequestHeaders } from './schemas.ts';
 
 const hello = { role: 'user', content: 'count to 20' } as const;
 const WEATHER = {
@@ -81,7 +81,7 @@ const endpoints = (base: string): Endpoint[] => [
     summary: 'Chat Completions: the answer to a conversation, whole or as a stream',
     security: 'caller',
     headers: RequestHeaders,
-    body: named('OpenaiChatRequest', ChatRequest),
+    body: named('OpenaiChatRequest', CompletionRequest),
     examples: base === '/v1' ? () => [STREAMED, UNKNOWN] : examples,
     answers: {
       200: [

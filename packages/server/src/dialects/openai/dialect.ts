@@ -8,11 +8,11 @@
 import { Hono, type Context as HonoContext } from 'hono';
 import { principalOfVendorClient } from '../../http/request-identity.ts';
 import { type DialectContext, defineDialect, reported, requestIds } from '../kit/dialect.ts';
-import { ModelSettings, Models } from '../kit/exchange/models.ts';
-import { projection } from '../kit/exchange/pieces.ts';
-import { authenticateRequest, body, SESSION_HEADER, toHeader } from '../kit/exchange/requests.ts';
-import { type Progress, Sessions } from '../kit/exchange/sessions.ts';
+import { ModelSettings, Models } from '../kit/models.ts';
+import { type Progress, Sessions } from '../kit/request-sessions.ts';
 import { setRetryAfter } from '../kit/retry.ts';
+import { projection } from '../kit/turn-updates.ts';
+import { authenticateRequest, body, SESSION_HEADER, toHeader } from '../kit/vendor-requests.ts';
 import { answerChat } from './chat.ts';
 import type { Context } from './context.ts';
 import {
@@ -34,7 +34,7 @@ import {
   type ResponseRef,
   retrieveResponse,
 } from './responses/stored.ts';
-import { ChatRequest } from './schemas.ts';
+import { CompletionRequest } from './schemas.ts';
 
 // In: the HTTP endpoints, below `/openai/v1` and, unless another dialect has them, below `/v1`.
 
@@ -66,7 +66,7 @@ function routes(app: Hono, given: Omit<Context, 'models' | 'positions' | 'sessio
   api.post('/chat/completions', (c) =>
     answered(ctx, c, async (progress) => {
       const request = await authenticateRequest(ctx, c.req.raw, progress);
-      return answerChat(ctx, request, await body(ctx, c.req.raw, ChatRequest));
+      return answerChat(ctx, request, await body(ctx, c.req.raw, CompletionRequest));
     }),
   );
 

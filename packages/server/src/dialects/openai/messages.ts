@@ -9,7 +9,7 @@ import {
   type Part,
   textPart,
 } from '@parlance/protocol';
-import { invalid } from '../kit/exchange/request-fault.ts';
+import { invalid } from '../kit/request-fault.ts';
 import type { Content, Message } from './schemas.ts';
 
 export type Conversation = {

@@ -63,7 +63,7 @@ const ResponseFormat = z.discriminatedUnion('type', [
   }),
 ]);
 
-export const ChatRequest = z.object({
+export const CompletionRequest = z.object({
   model: z.string().min(1).max(200),
   messages: z.array(Message).min(1).max(10_000),
   stream: z.boolean().nullish(),
@@ -86,7 +86,7 @@ export const ChatRequest = z.object({
   response_format: ResponseFormat.nullish(),
   reasoning_effort: z.string().nullish(),
 });
-export type ChatRequest = z.output<typeof ChatRequest>;
+export type CompletionRequest = z.output<typeof CompletionRequest>;
 
 export const RequestHeaders = z.object({
   'x-parlance-session': z.string().optional().describe('the session; without it the history decides'),

@@ -1,11 +1,11 @@
 /** `POST /responses`. */
 import type { EventStream } from '../../../http/connection.ts';
 import { mayStaySilent } from '../../../http/idle-connections.ts';
-import type { Accepted, Question } from '../../kit/exchange/question.ts';
-import type { AuthenticatedRequest } from '../../kit/exchange/requests.ts';
+import type { Accepted, ChatRequest } from '../../kit/chat-request.ts';
+import type { AuthenticatedRequest } from '../../kit/vendor-requests.ts';
 import type { Context } from '../context.ts';
 import { cancelTurn } from './cancel.ts';
-import { questionOf } from './question.ts';
+import { chatRequestOf } from './request.ts';
 import { type NumberedEvent, ResponseFollower } from './response-follower.ts';
 import { Restarts } from './restarts.ts';
 import type { ResponseRequest } from './schemas.ts';
@@ -13,7 +13,7 @@ import { type Segment, segmentAt } from './segment.ts';
 import { encodeEvent, responseStream } from './stream.ts';
 
 type AnswerOptions = {
-  readonly question: Question;
+  readonly chat: ChatRequest;
   readonly accepted: Accepted;
   readonly segment: Segment;
 };
@@ -23,11 +23,11 @@ export async function createResponse(
   incoming: AuthenticatedRequest,
   body: ResponseRequest,
 ): Promise<Response> {
-  const question = await questionOf(ctx, incoming, body);
-  const accepted = await ctx.sessions.accept(question, incoming.progress);
+  const chat = await chatRequestOf(ctx, incoming, body);
+  const accepted = await ctx.sessions.accept(chat, incoming.progress);
   const segment = await segmentAt(ctx, accepted.ref, accepted.start);
   if (!segment) throw new Error('an accepted request has no segment');
-  const answering = { question, accepted, segment };
+  const answering = { chat, accepted, segment };
   if (body.stream) return streamed(ctx, incoming.request, answering);
   if (body.background) return background(ctx, answering);
   return whole(ctx, incoming.request, answering);
@@ -66,8 +66,8 @@ const producer =
   async (stream: EventStream): Promise<void> => {
     let last: NumberedEvent | null = null;
     const events = responseStream(stream);
-    const { accepted, question } = answering;
-    const restarts = await Restarts.of(ctx, { ref: accepted.ref, principal: question.principal });
+    const { accepted, chat } = answering;
+    const restarts = await Restarts.of(ctx, { ref: accepted.ref, principal: chat.principal });
     const follower = await ResponseFollower.open(ctx, answering.segment, {
       emit: (event) => {
         // The conversation is stored before the client can continue it.
@@ -92,14 +92,10 @@ const isLast = ({ type }: NumberedEvent): boolean => LAST.has(type);
  * The client disconnected: cancels the turn that its request started or continued, unless it runs in the
  * background.
  */
-function abandon(
-  ctx: Context,
-  { accepted, question, segment }: AnswerOptions,
-  follower: ResponseFollower,
-): void {
+function abandon(ctx: Context, { accepted, chat, segment }: AnswerOptions, follower: ResponseFollower): void {
   if (follower.isOver || segment.head.data.background) return;
   if (accepted.again || ctx.engine.draining) return void follower.abandon();
-  void cancelTurn(ctx, question.principal, follower).finally(() => follower.abandon());
+  void cancelTurn(ctx, chat.principal, follower).finally(() => follower.abandon());
 }
 
 /**
@@ -107,11 +103,11 @@ function abandon(
  */
 async function remember(
   ctx: Context,
-  { accepted, question }: AnswerOptions,
+  { accepted, chat }: AnswerOptions,
   follower: ResponseFollower,
 ): Promise<void> {
   if (accepted.again || follower.fault) return;
-  await ctx.sessions.remember(accepted, question, follower.items).catch((thrown: unknown) => {
+  await ctx.sessions.remember(accepted, chat, follower.items).catch((thrown: unknown) => {
     ctx.log.warn({ err: thrown, session: accepted.ref.id }, 'failed to store history digest');
   });
 }

@@ -7,8 +7,8 @@ import {
   type Part,
   textPart,
 } from '@parlance/protocol';
-import type { ApprovalReply } from '../../kit/exchange/question.ts';
-import { invalid } from '../../kit/exchange/request-fault.ts';
+import type { ApprovalReply } from '../../kit/chat-request.ts';
+import { invalid } from '../../kit/request-fault.ts';
 import { addInstruction, type Conversation, fileAt, imageAt, inputOf } from '../messages.ts';
 import { itemPosition } from './response-id.ts';
 import type { Content, InputItem, KnownItem, ResponseRequest } from './schemas.ts';

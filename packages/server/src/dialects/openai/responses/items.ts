@@ -1,6 +1,6 @@
 /** The output items of a response. */
 import { type HistoryItem, type Part, textOf, textPart } from '@parlance/protocol';
-import type { Piece, RequestedApproval, RequestedCall } from '../../kit/exchange/pieces.ts';
+import type { RequestedApproval, RequestedCall, TurnUpdate } from '../../kit/turn-updates.ts';
 import { itemPosition } from './response-id.ts';
 
 export const SERVER_LABEL = 'parlance';
@@ -40,7 +40,7 @@ export const functionCallItem = ({ id, call, tool }: NamedCall, written: string,
   arguments: written,
 });
 
-type Result = Extract<Piece, { kind: 'result' }>;
+type Result = Extract<TurnUpdate, { kind: 'result' }>;
 
 /** A call of the agent's own tool; without a result while it runs. */
 export const mcpCallItem = (

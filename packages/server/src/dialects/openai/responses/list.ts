@@ -1,6 +1,6 @@
 /** Paginated lists of items. */
 import { z } from 'zod';
-import { invalid } from '../../kit/exchange/request-fault.ts';
+import { invalid } from '../../kit/request-fault.ts';
 
 export const PageQuery = z.object({
   order: z.enum(['asc', 'desc']).default('desc'),

@@ -1,5 +1,5 @@
 /** Items that are being written, with the events of each kind. */
-import type { RequestedCall } from '../../kit/exchange/pieces.ts';
+import type { RequestedCall } from '../../kit/turn-updates.ts';
 
 import {
   functionCallItem,

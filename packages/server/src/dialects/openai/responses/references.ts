@@ -1,6 +1,6 @@
 /** References to items of earlier responses and conversations, instead of the items themselves. */
 import type { DurableEvent, JsonObject, Part, Principal } from '@parlance/protocol';
-import { RequestFault } from '../../kit/exchange/request-fault.ts';
+import { RequestFault } from '../../kit/request-fault.ts';
 import type { Context } from '../context.ts';
 import { userMessage } from './input-items.ts';
 import { functionCallItem, mcpCallItem, messageItem } from './items.ts';

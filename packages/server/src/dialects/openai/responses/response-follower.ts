@@ -1,7 +1,14 @@
 /** Follows a segment: converts its pieces to output and stream events, until the turn waits or ends. */
 import { Fault, type HistoryItem, type Usage } from '@parlance/protocol';
-import type { Piece, RequestedApproval, RequestedCall } from '../../kit/exchange/pieces.ts';
-import { Reading } from '../../kit/exchange/reading.ts';
+import {
+  type Blocked,
+  type RequestedApproval,
+  type RequestedCall,
+  readUpdates,
+  type TurnUpdate,
+  type UpdateReader,
+  unanswered,
+} from '../../kit/turn-updates.ts';
 import type { Context } from '../context.ts';
 import { errorBody } from '../faults.ts';
 
@@ -20,7 +27,6 @@ import { type Position, positionAfter, type Restarts } from './restarts.ts';
 import type { Segment } from './segment.ts';
 
 export type NumberedEvent = ItemEvent & { readonly sequence_number: number };
-type Pause = Extract<Piece, { kind: 'pauses' }>;
 
 export type FollowOptions = {
   /** called with every event of the stream, starting with the first */
@@ -42,12 +48,11 @@ export class ResponseFollower {
   readonly #writer: OutputWriter;
   #status: Status = 'queued';
   #endedAt: number | null = null;
-  #pause: { readonly piece: Pause; readonly seq: number; readonly at: number } | null = null;
   #sequence = 0;
 
   private constructor(
     readonly segment: Segment,
-    private readonly parts: { readonly reading: Reading; readonly watching: FollowOptions | null },
+    private readonly parts: { readonly reader: UpdateReader; readonly watching: FollowOptions | null },
   ) {
     this.done = this.#ends.promise;
     this.#gate = new EventGate((event) => parts.watching?.emit(event));
@@ -65,14 +70,17 @@ export class ResponseFollower {
     watching: FollowOptions | null = null,
   ): Promise<ResponseFollower> {
     const { ref, start, state, target } = segment;
-    const reading = await Reading.open(ctx.engine, ref, { after: start.seq - 1, state });
-    const follower = new ResponseFollower(segment, { reading, watching });
+    const reader = await readUpdates(ctx.engine, ref, { after: start.seq - 1, state });
+    const follower = new ResponseFollower(segment, { reader, watching });
     follower.#lifecycle('response.created');
     follower.#lifecycle('response.in_progress');
     if (target.turn !== null) follower.#status = 'in_progress';
-    reading.follow(target, {
-      piece: (piece) => follower.#take(piece),
-      blocked: () => follower.#endPaused(),
+    reader.follow(target, {
+      update: (update) => follower.#take(update),
+      status: (status) => {
+        if (status.kind === 'blocked' && reader.follows(status.turn))
+          follower.#blocked({ ...status, since: reader.state.changed ?? reader });
+      },
       ended: (fault) => follower.#turnEnded(fault),
     });
     return follower;
@@ -84,7 +92,7 @@ export class ResponseFollower {
 
   get turn() {
     const { start } = this.segment;
-    return this.parts.reading.turn ?? (start.type === 'input.accepted' ? (start.turn ?? null) : null);
+    return this.parts.reader.turn ?? (start.type === 'input.accepted' ? (start.turn ?? null) : null);
   }
 
   get response(): ResponseObject {
@@ -102,7 +110,7 @@ export class ResponseFollower {
   }
 
   stop(): void {
-    this.parts.reading.stop();
+    this.parts.reader.stop();
   }
 
   #outcome(): Outcome {
@@ -119,16 +127,12 @@ export class ResponseFollower {
     };
   }
 
-  #take(piece: Piece): void {
+  #take(update: TurnUpdate): void {
     if (this.#status === 'queued') this.#status = 'in_progress';
-    if (this.#pause) {
-      if (!isOfSameMoment(piece)) return void this.#endPaused();
-      this.#pause = null;
-    }
-    if (piece.kind === 'pauses') return void this.#mayPause(piece);
-    const wasShown = piece.kind === 'restarted' && (piece.shown || this.#writer.isOpen);
+    if (update.kind === 'blocked') return void this.#blocked(update);
+    const wasShown = update.kind === 'restarted' && (update.shown || this.#writer.isOpen);
     const isExact = this.#writer.isOpen;
-    this.#writer.add(piece);
+    this.#writer.add(update);
     if (wasShown) this.#renumber(isExact);
   }
 
@@ -137,46 +141,40 @@ export class ResponseFollower {
    * here.
    */
   #renumber(isExact: boolean): void {
-    const { reading, watching } = this.parts;
+    const { reader, watching } = this.parts;
     if (!watching) return;
     const { restarts, after = -1 } = watching;
     const now: Position = { number: this.#sequence, index: this.#writer.next };
-    const known = restarts.at(reading.seq);
+    const known = restarts.at(reader.seq);
     const next = known ?? (isExact ? now : positionAfter(now, after));
     // Fills the gap of discarded events.
     while (this.#sequence < next.number) this.#emit({ type: 'keepalive' });
     this.#writer.next = Math.max(this.#writer.next, next.index);
-    if (!known) this.#gate.holdUntil(restarts.keep(reading.seq, next));
+    if (!known) this.#gate.holdUntil(restarts.keep(reader.seq, next));
   }
 
-  #mayPause(piece: Pause): void {
-    const { seq, at } = this.parts.reading;
-    const names = new Set(this.segment.head.terms.tools?.map(({ name }) => name));
+  #blocked(blocked: Blocked): void {
+    const { head, target } = this.segment;
+    const open = unanswered(blocked, target.answered);
+    const names = new Set(head.terms.tools?.map(({ name }) => name));
     // Calls that other clients execute do not end the response.
-    if (piece.approvals.length === 0 && !piece.calls.some(({ tool }) => names.has(tool))) return;
-    this.#pause = { piece, seq, at };
-  }
-
-  #endPaused(): void {
-    const pause = this.#pause;
-    if (!pause) return;
-    this.#pause = null;
-    this.#writer.ask(pause.piece.approvals);
-    this.#end('completed', pause);
+    if (this.isOver || !open) return;
+    if (open.approvals.length === 0 && !open.deferred.some(({ tool }) => names.has(tool))) return;
+    this.#writer.ask(open.approvals);
+    this.#end('completed', open.since);
   }
 
   #turnEnded(fault: Fault | null): void {
     if (this.isOver) return;
-    if (this.#pause) return void this.#endPaused();
     this.fault = fault;
-    const { seq, at } = this.parts.reading;
+    const { seq, at } = this.parts.reader;
     if (fault) this.#end(fault.code === 'cancelled' ? 'cancelled' : 'failed', { seq, at });
     else this.#end(this.#writer.stop === 'done' ? 'completed' : 'incomplete', { seq, at });
   }
 
   #end(status: Status, { seq, at }: { readonly seq: number; readonly at: number }): void {
     if (this.isOver) return;
-    this.parts.reading.stop();
+    this.parts.reader.stop();
     this.#writer.end(status === 'completed' ? 'completed' : 'incomplete');
     this.#status = status;
     this.#endedAt = at;
@@ -194,26 +192,6 @@ export class ResponseFollower {
   #emit({ type, ...rest }: ItemEvent): void {
     const sequence_number = this.#sequence++;
     if (this.parts.watching) this.#gate.send({ type, sequence_number, ...rest });
-  }
-}
-
-/**
- * Whether the event of the piece may be of the same append as one that seems to pause the turn. Past events do not
- * tell where an append ended.
- */
-function isOfSameMoment(piece: Piece): boolean {
-  switch (piece.kind) {
-    case 'asks':
-    case 'requested':
-    case 'running':
-    case 'deferred':
-    case 'waits':
-    case 'pauses':
-      return true;
-    case 'result':
-      return piece.before === 'requested';
-    default:
-      return false;
   }
 }
 
@@ -260,7 +238,7 @@ type Entry = {
   settled: boolean;
 };
 
-type Pieces<Kind extends Piece['kind']> = Extract<Piece, { kind: Kind }>;
+type Updates<Kind extends TurnUpdate['kind']> = Extract<TurnUpdate, { kind: Kind }>;
 
 class OutputWriter {
   readonly usage: Required<Usage> = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
@@ -287,35 +265,35 @@ class OutputWriter {
     return this.#entries.some(({ open }) => open !== null);
   }
 
-  add(piece: Piece): void {
-    switch (piece.kind) {
+  add(update: TurnUpdate): void {
+    switch (update.kind) {
       case 'text':
       case 'reasoning':
-        this.#say(piece);
+        this.#say(update);
         break;
       case 'closed':
-        if (this.#block === piece.block) this.#closeBlock('completed');
+        if (this.#block === update.block) this.#closeBlock('completed');
         break;
       case 'arguments':
-        this.#write(piece);
+        this.#write(update);
         break;
       case 'requested':
-        this.#request(piece);
+        this.#request(update);
         break;
       case 'deferred':
-        this.#close(this.#find('fc', piece.call), 'completed');
+        this.#close(this.#find('fc', update.call), 'completed');
         break;
       case 'running':
-        this.#run(piece);
+        this.#run(update);
         break;
       case 'result':
-        this.#result(piece);
+        this.#result(update);
         break;
       case 'restarted':
         this.#restart();
         break;
       case 'step':
-        this.#endStep(piece);
+        this.#endStep(update);
         break;
       default:
     }
@@ -332,7 +310,7 @@ class OutputWriter {
     for (const entry of this.#entries) this.#close(entry, ending);
   }
 
-  #say({ kind, block, text }: Pieces<'text' | 'reasoning'>): void {
+  #say({ kind, block, text }: Updates<'text' | 'reasoning'>): void {
     if (text === '') return;
     if (this.#block !== block) {
       this.#closeBlock('completed');
@@ -344,7 +322,7 @@ class OutputWriter {
     this.#append(this.#entries.at(-1), text);
   }
 
-  #write({ call, tool, offset, text }: Pieces<'arguments'>): void {
+  #write({ call, tool, offset, text }: Updates<'arguments'>): void {
     if (!this.isCallers(tool)) return;
     this.#closeBlock('completed');
     const known = this.#find('fc', call);
@@ -366,7 +344,7 @@ class OutputWriter {
     this.#emitAll(entry, [{ type: 'response.mcp_call.in_progress' }]);
   }
 
-  #result(result: Pieces<'result'>): void {
+  #result(result: Updates<'result'>): void {
     const { call, tool, outcome, before } = result;
     // A client has executed it.
     if (before === 'deferred') return;
@@ -393,7 +371,7 @@ class OutputWriter {
     if (left.length === 0) this.next++;
   }
 
-  #endStep({ usage, stop }: Pieces<'step'>): void {
+  #endStep({ usage, stop }: Updates<'step'>): void {
     this.#closeBlock('completed');
     for (const entry of this.#entries) entry.settled = true;
     this.usage.inputTokens += usage.inputTokens;

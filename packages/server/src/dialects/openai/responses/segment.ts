@@ -1,10 +1,10 @@
 /** A segment of a session: the events after the request of a response, until its turn waits or ends. */
 import { type DurableEvent, type Principal, type TurnOptions, turnOptionsOf } from '@parlance/protocol';
 import { labelKey, type SessionRef } from '../../../core/index.ts';
-import { IDLE, projection, type State } from '../../kit/exchange/pieces.ts';
-import type { FollowTarget } from '../../kit/exchange/reading.ts';
-import { followTarget } from '../../kit/exchange/request-keys.ts';
+import type { FollowTarget } from '../../kit/chat-request.ts';
 import { latestEvents } from '../../kit/latest-events.ts';
+import { followTarget } from '../../kit/request-keys.ts';
+import { IDLE, projection, type State } from '../../kit/turn-updates.ts';
 import type { Context } from '../context.ts';
 import type { Head } from './objects.ts';
 import { isAt, positionOf, responseId } from './response-id.ts';
@@ -102,7 +102,9 @@ async function before({ engine }: Context, ref: SessionRef, start: DurableEvent)
     );
     if (input < 0 && !whole) continue;
     const own = events.slice(Math.max(input, 0)).filter((event) => isOf(event, start.turn, started?.input));
-    return { state: own.reduce(stateAfter, IDLE), terms: own.reduce(termsAfter, {}) };
+    // What blocked the turn until this request is not part of its response.
+    const state = { ...own.reduce(stateAfter, IDLE), changed: null };
+    return { state, terms: own.reduce(termsAfter, {}) };
   }
   return { state: IDLE, terms: {} };
 }

@@ -2,7 +2,7 @@
 import type { DurableEvent, Principal } from '@parlance/protocol';
 import { z } from 'zod';
 import type { EventStream } from '../../../http/connection.ts';
-import { invalid, RequestFault } from '../../kit/exchange/request-fault.ts';
+import { invalid, RequestFault } from '../../kit/request-fault.ts';
 import type { Context } from '../context.ts';
 import { cancelTurn } from './cancel.ts';
 import { inputItems } from './input-items.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { ResponseRequest } from '../../openai/responses/schemas.ts';
+import { ResponseRequest } from '../openai/responses/schemas.ts';
 import { firstIssue } from './first-issue.ts';
 
 test.each([

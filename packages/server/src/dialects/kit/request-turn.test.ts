@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test';
 import type { CallId, TurnId } from '@parlance/protocol';
-import { Answer } from './answer.ts';
-import type { Piece } from './pieces.ts';
+import { Answer } from './request-turn.ts';
+import type { TurnUpdate } from './turn-updates.ts';
 
 const turn = 'turn' as TurnId;
 const one = 'one' as CallId;
 
-const text = (words: string, block = 'a'): Piece => ({ turn, kind: 'text', block, text: words });
-const restarted: Piece = { turn, kind: 'restarted', shown: true };
-const step: Piece = { turn, kind: 'step', usage: { inputTokens: 1, outputTokens: 2 }, stop: 'done' };
-const written = (offset: number, words: string): Piece => ({
+const text = (words: string, block = 'a'): TurnUpdate => ({ turn, kind: 'text', block, text: words });
+const restarted: TurnUpdate = { turn, kind: 'restarted', shown: true };
+const step: TurnUpdate = { turn, kind: 'step', usage: { inputTokens: 1, outputTokens: 2 }, stop: 'done' };
+const written = (offset: number, words: string): TurnUpdate => ({
   turn,
   kind: 'arguments',
   call: one,
@@ -17,13 +17,16 @@ const written = (offset: number, words: string): Piece => ({
   offset,
   text: words,
 });
-const waits = (input: { city?: string }): Piece => ({
+const blocked = (input: { city?: string }): TurnUpdate => ({
   turn,
-  kind: 'waits',
-  calls: [{ call: one, tool: 'mine', input }],
+  kind: 'blocked',
+  approvals: [],
+  since: { seq: 1, at: 1 },
+  deferred: [{ call: one, tool: 'mine', input }],
 });
 
-const shownBy = (answer: Answer, ...pieces: Piece[]) => pieces.flatMap((piece) => answer.add(piece));
+const shownBy = (answer: Answer, ...updates: TurnUpdate[]) =>
+  updates.flatMap((update) => (update.kind === 'blocked' ? answer.ask(update.deferred) : answer.add(update)));
 const streamed = () => new Answer(true, (tool) => tool === 'mine');
 
 describe('text', () => {
@@ -58,7 +61,7 @@ describe('text', () => {
 });
 
 describe('reasoning', () => {
-  const thought = (words: string): Piece => ({ turn, kind: 'reasoning', block: 'r', text: words });
+  const thought = (words: string): TurnUpdate => ({ turn, kind: 'reasoning', block: 'r', text: words });
 
   test('is collected from all steps, without discarded attempts', () => {
     const answer = new Answer(false, () => false);
@@ -75,7 +78,7 @@ describe('reasoning', () => {
 
 describe('calls', () => {
   test('are sent in pieces with their index, and the rest at the end', () => {
-    const shown = shownBy(streamed(), written(0, ''), written(0, '{"city":'), waits({ city: 'Rome' }));
+    const shown = shownBy(streamed(), written(0, ''), written(0, '{"city":'), blocked({ city: 'Rome' }));
     expect(shown).toEqual([
       { kind: 'call', index: 0, call: one, tool: 'mine' },
       { kind: 'arguments', index: 0, text: '{"city":' },
@@ -84,7 +87,7 @@ describe('calls', () => {
   });
 
   test('are sent whole if the model does not stream them; without arguments as an empty object', () => {
-    expect(shownBy(streamed(), waits({}))).toEqual([
+    expect(shownBy(streamed(), blocked({}))).toEqual([
       { kind: 'call', index: 0, call: one, tool: 'mine' },
       { kind: 'arguments', index: 0, text: '{}' },
     ]);
@@ -97,7 +100,7 @@ describe('calls', () => {
 
   test('of tools that other clients execute are not sent', () => {
     const answer = new Answer(true, () => false);
-    expect(shownBy(answer, written(0, '{'), waits({}))).toEqual([]);
+    expect(shownBy(answer, written(0, '{'), blocked({}))).toEqual([]);
     expect(answer.finish).toBe('done');
   });
 });

@@ -1,13 +1,13 @@
 /** Parses and validates requests. */
 import type { Principal } from '@parlance/protocol';
 import type { z } from 'zod';
-import { principalOfVendorClient } from '../../../http/request-identity.ts';
-import type { DialectContext } from '../dialect.ts';
-import { parseBody } from '../json-body.ts';
+import { principalOfVendorClient } from '../../http/request-identity.ts';
+import type { DialectContext } from './dialect.ts';
 import { digestOf } from './digest.ts';
 import { firstIssue } from './first-issue.ts';
+import { parseBody } from './json-body.ts';
 import { invalid, RequestFault } from './request-fault.ts';
-import type { Progress } from './sessions.ts';
+import type { Progress } from './request-sessions.ts';
 
 export const SESSION_HEADER = 'x-parlance-session';
 

@@ -10,14 +10,15 @@ import {
   type TurnId,
   type Usage,
 } from '@parlance/protocol';
-import { awaitsAnswer, type SessionSnapshot } from '../../../core/index.ts';
-import { NONE, type Projection, type StepResult } from '../projection.ts';
+import { awaitsAnswer, type Engine, type SessionRef, type SessionSnapshot } from '../../core/index.ts';
+import { NONE, type Projection, type StepResult } from './projection.ts';
+import { type TurnProjection, TurnReader } from './turn-reader.ts';
 
 export type RequestedCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
 export type RequestedApproval = RequestedCall & { readonly approval: ApprovalId };
 type Ended = Pick<DurableEvent<'tool.ended'>, 'outcome' | 'parts'>;
 
-export type Piece = { readonly turn: TurnId } & (
+export type TurnUpdate = { readonly turn: TurnId } & (
   | { readonly kind: 'started' | 'withdrawn'; readonly input: string }
   | { readonly kind: 'text' | 'reasoning'; readonly block: string; readonly text: string }
   /** the block is complete */
@@ -30,23 +31,24 @@ export type Piece = { readonly turn: TurnId } & (
   | (RequestedCall & { readonly kind: 'requested' | 'running' | 'deferred' })
   /** `before` is the previous phase of the call */
   | (RequestedCall & Ended & { readonly kind: 'result'; readonly before: Phase })
-  /** the turn waits for an approval */
-  | { readonly kind: 'asks' }
+  /** the turn needs an approval */
+  | { readonly kind: 'approval_requested' }
   | { readonly kind: 'replied'; readonly call: CallId }
-  /** the turn waits until clients have answered all of these calls */
-  | { readonly kind: 'waits'; readonly calls: readonly RequestedCall[] }
-  /**
-   * No call is running: the turn continues only with an answer to one of these, unless a call that has not been
-   * evaluated yet starts at the same moment.
-   */
-  | {
-      readonly kind: 'pauses';
-      readonly calls: readonly RequestedCall[];
-      readonly approvals: readonly RequestedApproval[];
-    }
+  /** Before the next update the turn was blocked: it continued only with an answer to one of these. */
+  | ({ readonly kind: 'blocked' } & Blocked)
   | { readonly kind: 'ended' }
   | { readonly kind: 'failed'; readonly fault: FaultData }
 );
+
+export type Blocked = {
+  /** calls that clients execute */
+  readonly deferred: readonly RequestedCall[];
+  readonly approvals: readonly RequestedApproval[];
+  /** the event that blocked the turn */
+  readonly since: Position;
+};
+
+export type Position = { readonly seq: number; readonly at: number };
 
 type Writing = {
   readonly call: CallId;
@@ -63,26 +65,53 @@ export type State = {
   readonly block: string | null;
   /** calls without an outcome, in order of request */
   readonly calls: readonly OpenCall[];
+  /** the last event that changed the phase of a call; null if there was none in the events read */
+  readonly changed: Position | null;
 };
 
-export const IDLE: State = { block: null, calls: [] };
+export const IDLE: State = { block: null, calls: [], changed: null };
 
-export const projection: Projection<State, Piece> = { start, step, attach };
+export const projection: Projection<State, TurnUpdate> & TurnProjection<State, TurnUpdate> = {
+  start,
+  step: (state, event) => {
+    const result = step(state, event);
+    const blocked = state.calls.length > 0 ? blockedBefore(state, event) : null;
+    return blocked ? [result[0], [{ body: blocked }, ...result[1]]] : result;
+  },
+  join: (state, now) => [
+    { ...state, block: now.open?.block ?? null },
+    attach(state, now).map((body) => ({ body })),
+  ],
+  attach,
+};
+
+export type UpdateReader = TurnReader<State, TurnUpdate>;
+
+/** Updates are kept until the reader's `follow` is called. `state` is the state after event number `after`. */
+export const readUpdates = (
+  engine: Pick<Engine, 'watch'>,
+  ref: SessionRef,
+  { after, state = IDLE }: { readonly after: number | 'now'; readonly state?: State },
+): Promise<UpdateReader> => TurnReader.open(engine, ref, { projection, after, state });
 
 function start({ open, deferred }: SessionSnapshot): State {
-  return { block: open?.block ?? null, calls: deferred.map((call) => ({ ...call, phase: 'deferred' })) };
+  return {
+    ...IDLE,
+    block: open?.block ?? null,
+    calls: deferred.map((call) => ({ ...call, phase: 'deferred' })),
+  };
 }
 
 /** The output that is being streamed, so far. */
-function attach(_state: State, { open, openArguments }: SessionSnapshot): Piece[] {
-  const block: Piece[] = open
+function attach(_state: State, { open, openArguments }: SessionSnapshot): TurnUpdate[] {
+  const block: TurnUpdate[] = open
     ? [{ turn: open.turn, kind: open.kind, block: open.block, text: open.text }]
     : [];
-  const calls = openArguments.map((call): Piece => ({ kind: 'arguments', offset: 0, ...call }));
+  const calls = openArguments.map((call): TurnUpdate => ({ kind: 'arguments', offset: 0, ...call }));
   return [...block, ...calls];
 }
 
-function step(state: State, event: SessionEvent): StepResult<State, Piece> {
+function step(state: State, event: SessionEvent): StepResult<State, TurnUpdate> {
   if (!isTurnEvent(event)) return [state, NONE];
   switch (event.type) {
     case 'turn.started':
@@ -125,24 +154,23 @@ function step(state: State, event: SessionEvent): StepResult<State, Piece> {
       return [{ ...state, calls }, [{ body: { turn, kind: 'requested', call, tool, input } }]];
     }
     case 'approval.requested': {
-      const { turn, call, approval } = event;
-      return changed(state, { turn, call, to: { phase: 'waiting', approval } }, [{ turn, kind: 'asks' }]);
+      const { turn, approval } = event;
+      return changed(state, event, { phase: 'waiting', approval }, [{ turn, kind: 'approval_requested' }]);
     }
     case 'approval.answered': {
       const { turn, call } = event;
-      return changed(state, { turn, call, to: { phase: 'running' } }, [{ turn, kind: 'replied', call }]);
+      return changed(state, event, { phase: 'running' }, [{ turn, kind: 'replied', call }]);
     }
     case 'tool.started':
     case 'call.deferred': {
-      const { turn, call } = event;
       const phase = event.type === 'tool.started' ? 'running' : 'deferred';
-      return changed(state, { turn, call, to: { phase } }, ofCall(state, event, { kind: phase }));
+      return changed(state, event, { phase }, ofCall(state, event, { kind: phase }));
     }
     case 'tool.ended': {
-      const { turn, call, outcome, parts } = event;
+      const { call, outcome, parts } = event;
       const before = state.calls.find((open) => open.call === call)?.phase ?? 'running';
       const result = ofCall(state, event, { kind: 'result' as const, outcome, parts, before });
-      return changed(state, { turn, call, to: null }, result);
+      return changed(state, event, null, result);
     }
     case 'turn.ended':
       return [IDLE, [{ body: { turn: event.turn, kind: 'ended' } }]];
@@ -162,37 +190,64 @@ const CANCELLED: FaultData = { code: 'cancelled', message: 'The turn was cancell
 
 type Named = { readonly turn: TurnId; readonly call: CallId };
 
-/** A piece about a call whose request has been seen. */
+/** A update about a call whose request has been seen. */
 function ofCall<Rest extends object>(state: State, { turn, call }: Named, rest: Rest) {
   const known = state.calls.find((open) => open.call === call);
   return known ? [{ ...rest, turn, call, tool: known.tool, input: known.input }] : [];
 }
 
-type Change = Named & {
-  /** null if the call has ended */
-  readonly to: Pick<OpenCall, 'phase' | 'approval'> | null;
-};
-
+/** `to` is null if the call has ended. */
 function changed(
   state: State,
-  { turn, call, to }: Change,
-  pieces: readonly Piece[],
-): StepResult<State, Piece> {
+  { call, seq, at }: Named & Position,
+  to: Pick<OpenCall, 'phase' | 'approval'> | null,
+  updates: readonly TurnUpdate[],
+): StepResult<State, TurnUpdate> {
   const calls = state.calls.flatMap((open) => {
     if (open.call !== call) return [open];
     return to ? [{ call, tool: open.tool, input: open.input, ...to }] : [];
   });
-  return [{ ...state, calls }, [...pieces, ...waiting(turn, calls)].map((body) => ({ body }))];
+  return [{ ...state, calls, changed: { seq, at } }, updates.map((body) => ({ body }))];
 }
 
-/** Once clients execute all open calls, the turn continues only with their answers. */
-function waiting(turn: TurnId, open: readonly OpenCall[]): Piece[] {
+/**
+ * Stored events do not tell where an append ended. An append that plans calls plans all that can be planned, so the turn
+ * was blocked if it looks so before any other event.
+ */
+function blockedBefore({ calls, changed: since }: State, event: SessionEvent): TurnUpdate | null {
+  if (!since || !awaitsAnswer(calls)) return null;
+  switch (event.type) {
+    case 'approval.answered':
+    case 'turn.resumed':
+    case 'turn.ended':
+    case 'turn.failed':
+    case 'turn.cancelled':
+      return { turn: event.turn, kind: 'blocked', since, ...blockers(calls) };
+    case 'tool.ended':
+      return calls.some(({ call, phase }) => call === event.call && phase !== 'requested')
+        ? { turn: event.turn, kind: 'blocked', since, ...blockers(calls) }
+        : null;
+    default:
+      return null;
+  }
+}
+
+function blockers(open: readonly OpenCall[]): Pick<Blocked, 'deferred' | 'approvals'> {
   const requestedCall = ({ call, tool, input }: OpenCall): RequestedCall => ({ call, tool, input });
-  const calls = open.filter(({ phase }) => phase === 'deferred').map(requestedCall);
-  const approvals = open.flatMap((one) =>
-    one.approval ? [{ ...requestedCall(one), approval: one.approval }] : [],
-  );
-  if (!awaitsAnswer(open)) return [];
-  const pauses: Piece = { turn, kind: 'pauses', calls, approvals };
-  return calls.length === open.length ? [{ turn, kind: 'waits', calls }, pauses] : [pauses];
+  return {
+    deferred: open.filter(({ phase }) => phase === 'deferred').map(requestedCall),
+    approvals: open.flatMap((one) =>
+      one.approval ? [{ ...requestedCall(one), approval: one.approval }] : [],
+    ),
+  };
+}
+
+/** What blocks the turn, without the calls that the request answers: they are open until their results are stored. */
+export function unanswered(
+  { deferred, approvals, since }: Blocked,
+  answered: ReadonlySet<string>,
+): Blocked | null {
+  const isOpen = ({ call }: { readonly call: string }) => !answered.has(call);
+  const left = { deferred: deferred.filter(isOpen), approvals: approvals.filter(isOpen), since };
+  return left.deferred.length + left.approvals.length > 0 ? left : null;
 }

@@ -15,29 +15,29 @@ import {
   type SessionRef,
   type SessionSnapshot,
   type Watch,
-} from '../../../core/index.ts';
-import type { DialectContext } from '../dialect.ts';
-import { KeyedQueue } from '../keyed-queue.ts';
-
-import { conversationDigest } from './digest.ts';
-import { importable } from './history.ts';
+} from '../../core/index.ts';
 import {
   type Accepted,
+  type ChatRequest,
   callerOf,
   invalidConversation,
   type Progress,
   partsOf,
-  type Question,
   type Result,
   resultsOf,
-  type StartedExchange,
+  type StartedTurn,
   systemOf,
-} from './question.ts';
-import { Reading } from './reading.ts';
+} from './chat-request.ts';
+import type { DialectContext } from './dialect.ts';
+
+import { conversationDigest } from './digest.ts';
+import { importable } from './history.ts';
+import { KeyedQueue } from './keyed-queue.ts';
 import { RequestFault } from './request-fault.ts';
 import { type EarlierRequest, earlierRequest, followTarget, KEY, keyLabels } from './request-keys.ts';
+import { readUpdates } from './turn-updates.ts';
 
-export type { Accepted, Progress, Question, StartedExchange } from './question.ts';
+export type { Accepted, ChatRequest, Progress, StartedTurn } from './chat-request.ts';
 
 /** The digest of the conversation after the last answer in this session. */
 const HISTORY = '@exchange.history';
@@ -56,23 +56,23 @@ export class Sessions {
   constructor(private readonly ctx: Pick<DialectContext, 'engine' | 'log' | 'newId'>) {}
 
   /** Applies the request, and follows the answer. */
-  begin(question: Question, progress: Progress): Promise<StartedExchange> {
+  begin(chat: ChatRequest, progress: Progress): Promise<StartedTurn> {
     const { engine } = this.ctx;
-    return this.#inOrder(question, progress, async (target) => {
+    return this.#inOrder(chat, progress, async (target) => {
       const { ref, earlier } = target;
-      const reading = await Reading.open(engine, ref, { after: earlier?.after ?? 'now' });
+      const reader = await readUpdates(engine, ref, { after: earlier?.after ?? 'now' });
       try {
-        return { ...(await this.#accept(question, progress, target)), reading };
+        return { ...(await this.#accept(chat, progress, target)), reader };
       } catch (thrown) {
-        reading.stop();
+        reader.stop();
         throw thrown;
       }
     });
   }
 
   /** Applies the request. The answer can be read from the first event that it caused. */
-  accept(question: Question, progress: Progress): Promise<Accepted> {
-    return this.#inOrder(question, progress, (target) => this.#accept(question, progress, target));
+  accept(chat: ChatRequest, progress: Progress): Promise<Accepted> {
+    return this.#inOrder(chat, progress, (target) => this.#accept(chat, progress, target));
   }
 
   /**
@@ -81,46 +81,46 @@ export class Sessions {
    */
   async remember(
     { ref, history }: Accepted,
-    question: Question,
+    chat: ChatRequest,
     answer: readonly HistoryItem[],
   ): Promise<void> {
     if (history === null) return;
-    const { items, newFrom, principal, dialect } = question;
+    const { items, newFrom, principal, dialect } = chat;
     const labels = { [HISTORY]: conversationDigest([...items.slice(newFrom), ...answer], history) };
     await this.ctx.engine.send(ref, { type: 'session.label', labels }, { principal, dialect });
   }
 
   /** Runs requests about the same conversation one after another. */
   #inOrder<Result>(
-    question: Question,
+    chat: ChatRequest,
     progress: Progress,
     work: (target: Target) => Promise<Result>,
   ): Promise<Result> {
-    const { principal, session, key, items, newFrom, approvals = [] } = question;
+    const { principal, session, key, items, newFrom, approvals = [] } = chat;
     if (newFrom >= items.length && approvals.length === 0)
-      throw invalidConversation(question, 'There is no new message of the user or a tool.');
+      throw invalidConversation(chat, 'There is no new message of the user or a tool.');
     const history = conversationDigest(items.slice(0, newFrom));
     const about = session ?? key ?? (newFrom > 0 ? history : this.ctx.newId());
     return this.#queue.run(`${principal.id} ${about}`, async () => {
-      const target = await this.#target(question, history);
+      const target = await this.#target(chat, history);
       progress.session = target.ref.id;
       return work(target);
     });
   }
 
-  async #target(question: Question, history: string): Promise<Target> {
-    const { principal, session } = question;
+  async #target(chat: ChatRequest, history: string): Promise<Target> {
+    const { principal, session } = chat;
     const { engine, newId } = this.ctx;
-    const record = await this.#find(question, history);
-    const earlier = record && (await earlierRequest(engine, record, question));
+    const record = await this.#find(chat, history);
+    const earlier = record && (await earlierRequest(engine, record, chat));
     const ref = record?.ref ?? (await engine.resolve(principal, session ?? newId()));
     // A request that names its session may have only a part of the history.
     const known = session === null || !record ? history : (record.labels[HISTORY] ?? null);
     return { ref, record, earlier, history: known };
   }
 
-  async #find(question: Question, history: string): Promise<SessionRecord | null> {
-    const { principal, session, key, newFrom, branches } = question;
+  async #find(chat: ChatRequest, history: string): Promise<SessionRecord | null> {
+    const { principal, session, key, newFrom, branches } = chat;
     const { engine } = this.ctx;
     if (session !== null) return engine.record(await engine.resolve(principal, session));
     const labelled = async (name: typeof KEY | typeof HISTORY, value: string) => {
@@ -135,26 +135,26 @@ export class Sessions {
   }
 
   /** Before anything is stored. */
-  async #checkLinks(question: Question, ref: SessionRef): Promise<void> {
-    const input = { parts: partsOf(question), agent: question.agent };
+  async #checkLinks(chat: ChatRequest, ref: SessionRef): Promise<void> {
+    const input = { parts: partsOf(chat), agent: chat.agent };
     await this.ctx.engine.checkLinks(ref, input).catch((thrown: unknown) => {
       throw thrown instanceof Fault && thrown.code === 'invalid'
-        ? invalidConversation(question, thrown.message)
+        ? invalidConversation(chat, thrown.message)
         : thrown;
     });
   }
 
-  async #accept(question: Question, progress: Progress, target: Target): Promise<Accepted> {
+  async #accept(chat: ChatRequest, progress: Progress, target: Target): Promise<Accepted> {
     const { ref, record, earlier, history } = target;
     if (earlier) {
       progress.accepted = true;
       return { ref, start: earlier.start, target: earlier.target, again: true, history };
     }
-    await this.#checkLinks(question, ref);
+    await this.#checkLinks(chat, ref);
     const context = { ...this.ctx, progress };
     const requestEvents = record
-      ? await continueSession(context, record, question)
-      : await startSession(context, ref, question);
+      ? await continueSession(context, record, chat)
+      : await startSession(context, ref, chat);
     const [start] = requestEvents;
     if (!start) throw new RequestFault('invalid', 'The idempotency key was used before in this session.');
     return { ref, start, target: followTarget(requestEvents), again: false, history };
@@ -169,20 +169,20 @@ type RequestContext = Pick<DialectContext, 'engine' | 'log'> & { readonly progre
 async function startSession(
   { engine, progress }: RequestContext,
   ref: SessionRef,
-  question: Question,
+  chat: ChatRequest,
 ): Promise<DurableEvent[]> {
-  const { items, newFrom, agent, key, approvals = [] } = question;
-  if (approvals.length > 0) throw invalidConversation(question, 'No approval request waits for this answer.');
-  const parts = partsOf(question);
+  const { items, newFrom, agent, key, approvals = [] } = chat;
+  if (approvals.length > 0) throw invalidConversation(chat, 'No approval request waits for this answer.');
+  const parts = partsOf(chat);
   const history = importable(items.filter((item, at) => at < newFrom || item.type === 'result'));
   const continues = parts.length === 0;
-  if (continues && history.length === 0) throw invalidConversation(question, 'There is no user message.');
-  if (history.length > 0 || key !== null || question.labels) {
-    const labels = { ...question.labels, ...keyLabels({}, question, 0) };
-    const { untrusted } = question;
-    await engine.send(ref, { type: 'session.create', agent, history, untrusted, labels }, callerOf(question));
+  if (continues && history.length === 0) throw invalidConversation(chat, 'There is no user message.');
+  if (history.length > 0 || key !== null || chat.labels) {
+    const labels = { ...chat.labels, ...keyLabels({}, chat, 0) };
+    const { untrusted } = chat;
+    await engine.send(ref, { type: 'session.create', agent, history, untrusted, labels }, callerOf(chat));
   }
-  const events = await submit(engine, ref, { question, parts, continues });
+  const events = await submit(engine, ref, { chat, parts, continues });
   progress.accepted = true;
   return events;
 }
@@ -191,51 +191,51 @@ async function startSession(
 async function continueSession(
   { engine, log, progress }: RequestContext,
   { ref, labels }: SessionRecord,
-  question: Question,
+  chat: ChatRequest,
 ): Promise<DurableEvent[]> {
   const now = await engine.snapshot(ref);
-  const parts = partsOf(question);
-  const results = resultsOf(question).filter(({ call }) => now.deferred.some((open) => open.call === call));
+  const parts = partsOf(chat);
+  const results = resultsOf(chat).filter(({ call }) => now.deferred.some((open) => open.call === call));
   const unanswered = now.deferred.filter(({ call }) => !results.some((result) => result.call === call));
-  checkApprovals(question, now);
-  const continues = parts.length === 0 && isInstruction(question) && now.deferred.length === 0;
+  checkApprovals(chat, now);
+  const continues = parts.length === 0 && isInstruction(chat) && now.deferred.length === 0;
   const isAnswer = parts.length === 0 && !continues;
-  if (isAnswer) checkResults(question, results, unanswered);
+  if (isAnswer) checkResults(chat, results, unanswered);
   const fresh = {
-    ...newLabels(labels, question.labels),
-    ...keyLabels(labels, question, now.seq),
+    ...newLabels(labels, chat.labels),
+    ...keyLabels(labels, chat, now.seq),
   };
   if (Object.keys(fresh).length > 0)
-    await engine.send(ref, { type: 'session.label', labels: fresh }, callerOf(question));
+    await engine.send(ref, { type: 'session.label', labels: fresh }, callerOf(chat));
   const requestEvents: DurableEvent[] = [];
-  for (const command of answersOf(question, isAnswer ? results : [], now)) {
-    const { events } = await engine.send(ref, command, callerOf(question));
+  for (const command of answersOf(chat, isAnswer ? results : [], now)) {
+    const { events } = await engine.send(ref, command, callerOf(chat));
     requestEvents.push(...events);
     progress.accepted = true;
   }
   if (isAnswer) return requestEvents;
   // A message closes the calls that wait for an answer; results in the same request are stored first.
-  const mode = waitsForCaller(now, question) ? 'supersede' : 'queue';
-  const events = await submit(engine, ref, { question, parts, mode, continues, results });
+  const mode = waitsForCaller(now, chat) ? 'supersede' : 'queue';
+  const events = await submit(engine, ref, { chat, parts, mode, continues, results });
   progress.accepted = true;
   const accepted = events.find((event) => event.type === 'input.accepted');
-  if (accepted && mode === 'queue') await closeCallsBefore({ engine, log }, { ref, question, accepted });
+  if (accepted && mode === 'queue') await closeCallsBefore({ engine, log }, { ref, chat, accepted });
   return mode === 'supersede' ? events : [...requestEvents, ...events];
 }
 
 /** The request has only instructions for the model. */
-const isInstruction = ({ items, newFrom }: Question): boolean =>
+const isInstruction = ({ items, newFrom }: ChatRequest): boolean =>
   items.slice(newFrom).every(({ type }) => type === 'system') && newFrom < items.length;
 
-const newLabels = (present: SessionRecord['labels'], given: Question['labels'] = {}) =>
+const newLabels = (present: SessionRecord['labels'], given: ChatRequest['labels'] = {}) =>
   Object.fromEntries(Object.entries(given).filter(([name, value]) => present[name] !== value));
 
 type Answer = Extract<Parameters<Engine['send']>[1], { type: 'call.answer' | 'approval.answer' }>;
 
 /** The last answer carries the terms of the request, because the turn continues with it. */
-function answersOf(question: Question, results: readonly Result[], now: SessionSnapshot): Answer[] {
-  const attributes = question.data;
-  const terms = isSame(question.terms, now.terms) ? undefined : question.terms;
+function answersOf(chat: ChatRequest, results: readonly Result[], now: SessionSnapshot): Answer[] {
+  const attributes = chat.data;
+  const terms = isSame(chat.terms, now.terms) ? undefined : chat.terms;
   const answers: Answer[] = [
     ...results.map(({ call, parts, failed }) => ({
       type: 'call.answer' as const,
@@ -244,7 +244,7 @@ function answersOf(question: Question, results: readonly Result[], now: SessionS
       ...(failed && { failed }),
       attributes,
     })),
-    ...(question.approvals ?? []).map(({ approval, approve, reason }) => ({
+    ...(chat.approvals ?? []).map(({ approval, approve, reason }) => ({
       type: 'approval.answer' as const,
       approval,
       answer: approve ? ('once' as const) : ('deny' as const),
@@ -252,7 +252,7 @@ function answersOf(question: Question, results: readonly Result[], now: SessionS
       attributes,
     })),
   ];
-  const { before, after } = systemOf(question) ?? {};
+  const { before, after } = systemOf(chat) ?? {};
   const system = [before, after].filter(Boolean).join('\n\n');
   return answers.map((answer, at) =>
     at === answers.length - 1
@@ -268,32 +268,32 @@ async function submit(
   engine: Pick<Engine, 'send'>,
   ref: SessionRef,
   {
-    question,
+    chat,
     results = [],
     ...input
   }: {
-    readonly question: Question;
+    readonly chat: ChatRequest;
     readonly parts: ReturnType<typeof partsOf>;
     readonly mode?: 'queue' | 'supersede';
     readonly continues?: boolean;
     readonly results?: readonly Result[];
   },
 ): Promise<DurableEvent[]> {
-  const { agent, terms, data } = question;
+  const { agent, terms, data } = chat;
   const answered = results.map(({ call, parts, failed }) => ({ call, parts, failed }));
   const command = {
     type: 'input.submit',
     ...input,
     ...(answered.length > 0 && { results: answered }),
-    system: systemOf(question),
+    system: systemOf(chat),
     agent,
     answeredBy: agent,
     data,
     ...terms,
   } as const;
-  const { events } = await engine.send(ref, command, callerOf(question)).catch((thrown: unknown) => {
+  const { events } = await engine.send(ref, command, callerOf(chat)).catch((thrown: unknown) => {
     throw thrown instanceof Fault && thrown.code === 'empty'
-      ? invalidConversation(question, thrown.message)
+      ? invalidConversation(chat, thrown.message)
       : thrown;
   });
   const isAnswered = (id: CallId) => results.some(({ call }) => call === id);
@@ -303,24 +303,24 @@ async function submit(
 }
 
 function checkResults(
-  question: Question,
+  chat: ChatRequest,
   results: readonly Result[],
   unanswered: SessionSnapshot['deferred'],
 ): void {
   const missing = unanswered.map(({ call }) => call).join(', ');
-  if (missing !== '') throw invalidConversation(question, `Each call needs a result. Missing: ${missing}`);
-  if (results.length === 0 && !question.approvals?.length)
-    throw invalidConversation(question, 'No call waits for these results.');
+  if (missing !== '') throw invalidConversation(chat, `Each call needs a result. Missing: ${missing}`);
+  if (results.length === 0 && !chat.approvals?.length)
+    throw invalidConversation(chat, 'No call waits for these results.');
 }
 
 /** Validates before anything is answered. The core also refuses answers that come too late. */
-function checkApprovals(question: Question, { approvals }: SessionSnapshot): void {
-  const late = question.approvals?.find(
+function checkApprovals(chat: ChatRequest, { approvals }: SessionSnapshot): void {
+  const late = chat.approvals?.find(
     ({ approval }) => !approvals.some((waiting) => waiting.approval === approval),
   );
   if (late)
     throw invalidConversation(
-      question,
+      chat,
       `The approval request ${late.approval} is unknown or has already been answered.`,
     );
 }
@@ -329,7 +329,7 @@ function checkApprovals(question: Question, { approvals }: SessionSnapshot): voi
 
 type Queued = {
   readonly ref: SessionRef;
-  readonly question: Question;
+  readonly chat: ChatRequest;
   readonly accepted: DurableEvent<'input.accepted'>;
 };
 
@@ -339,13 +339,13 @@ type Queued = {
  */
 async function closeCallsBefore(
   { engine, log }: Pick<DialectContext, 'engine' | 'log'>,
-  { ref, question, accepted }: Queued,
+  { ref, chat, accepted }: Queued,
 ): Promise<void> {
-  const { principal, dialect } = question;
+  const { principal, dialect } = chat;
   let watch: Watch | null = null;
   let isOver = false;
   const cancelWaiting = ({ turn, ...now }: SessionSnapshot) => {
-    if (turn === null || !waitsForCaller(now, question)) return;
+    if (turn === null || !waitsForCaller(now, chat)) return;
     engine.send(ref, { type: 'turn.cancel', turn }, { principal, dialect }).catch((thrown: unknown) => {
       // A fault: the turn has ended in the meantime.
       if (!(thrown instanceof Fault)) log.error({ err: thrown, session: ref.id }, 'failed to cancel turn');
@@ -367,11 +367,11 @@ async function closeCallsBefore(
 /** Callers of some endpoints cannot answer approvals: their messages wait until somebody else has. */
 const waitsForCaller = (
   { deferred, approvals }: Pick<SessionSnapshot, 'deferred' | 'approvals'>,
-  question: Question,
+  chat: ChatRequest,
 ): boolean =>
   deferred.length > 0 ||
-  (question.approvals !== undefined &&
-    approvals.some(({ approval }) => !question.approvals?.some((answer) => answer.approval === approval)));
+  (chat.approvals !== undefined &&
+    approvals.some(({ approval }) => !chat.approvals?.some((answer) => answer.approval === approval)));
 
 const asksCaller = ({ type }: SessionEvent): boolean =>
   type === 'call.deferred' || type === 'approval.requested';

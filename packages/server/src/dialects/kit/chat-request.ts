@@ -9,9 +9,10 @@ import type {
   Principal,
   TurnOptions,
 } from '@parlance/protocol';
-import type { Caller, SessionRef } from '../../../core/index.ts';
-import type { FollowTarget, Reading } from './reading.ts';
+import type { Caller, SessionRef } from '../../core/index.ts';
 import { invalid } from './request-fault.ts';
+import type { TurnTarget } from './turn-reader.ts';
+import type { UpdateReader } from './turn-updates.ts';
 
 export type ApprovalReply = {
   readonly approval: ApprovalId;
@@ -19,7 +20,7 @@ export type ApprovalReply = {
   readonly reason?: string;
 };
 
-export type Question = {
+export type ChatRequest = {
   readonly dialect: string;
   readonly principal: Principal;
   readonly items: readonly HistoryItem[];
@@ -58,6 +59,12 @@ export type Progress = {
   accepted: boolean;
 };
 
+/** The turn that a request started, or that it continued with the caller's results. */
+export type FollowTarget = TurnTarget & {
+  /** the calls that the request answered */
+  readonly answered: ReadonlySet<string>;
+};
+
 /** The effect of a request on its session. */
 export type Accepted = {
   readonly ref: SessionRef;
@@ -70,20 +77,20 @@ export type Accepted = {
   readonly history: string | null;
 };
 
-export type StartedExchange = Accepted & { readonly reading: Reading };
+export type StartedTurn = Accepted & { readonly reader: UpdateReader };
 
-export const callerOf = ({ principal, dialect, key }: Question): Caller => ({
+export const callerOf = ({ principal, dialect, key }: ChatRequest): Caller => ({
   principal,
   dialect,
   ...(key !== null && { key }),
 });
 
 /** Joins the new messages of the user to one input. */
-export const partsOf = ({ items, newFrom }: Question): Part[] =>
+export const partsOf = ({ items, newFrom }: ChatRequest): Part[] =>
   items.slice(newFrom).flatMap((item) => (item.type === 'user' ? item.parts : []));
 
 /** Instructions before and after the user's message, kept apart from it. */
-export function systemOf({ items, newFrom }: Question): { before?: string; after?: string } | undefined {
+export function systemOf({ items, newFrom }: ChatRequest): { before?: string; after?: string } | undefined {
   const fresh = items.slice(newFrom);
   const first = fresh.findIndex(({ type }) => type === 'user');
   const textOf = (some: readonly HistoryItem[]): string =>
@@ -95,12 +102,12 @@ export function systemOf({ items, newFrom }: Question): { before?: string; after
 
 export type Result = Extract<HistoryItem, { type: 'result' }>;
 
-export const resultsOf = ({ items, newFrom }: Question): Result[] => {
+export const resultsOf = ({ items, newFrom }: ChatRequest): Result[] => {
   const results = new Map<CallId, Result>();
   for (const item of items.slice(newFrom)) if (item.type === 'result') results.set(item.call, item);
   return [...results.values()];
 };
 
 /** A request with an invalid conversation. */
-export const invalidConversation = ({ field = 'messages' }: Question, message: string) =>
+export const invalidConversation = ({ field = 'messages' }: ChatRequest, message: string) =>
   invalid(field, message);

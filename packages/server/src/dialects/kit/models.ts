@@ -1,8 +1,8 @@
 /** Resolves the model or agent that a request names, and lists the available ones. */
 
 import { z } from 'zod';
-import type { Engine } from '../../../core/index.ts';
-import type { DialectContext } from '../dialect.ts';
+import type { Engine } from '../../core/index.ts';
+import type { DialectContext } from './dialect.ts';
 import { RequestFault } from './request-fault.ts';
 
 /** The part of the configuration that is used here. */

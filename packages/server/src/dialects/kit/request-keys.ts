@@ -3,10 +3,9 @@
  * A key belongs to a user, whichever API keys the requests have.
  */
 import type { DurableEvent } from '@parlance/protocol';
-import type { Engine, SessionRecord } from '../../../core/index.ts';
+import type { Engine, SessionRecord } from '../../core/index.ts';
+import { type ChatRequest, type FollowTarget, resultsOf } from './chat-request.ts';
 import { conversationDigest, digestOf } from './digest.ts';
-import { type Question, resultsOf } from './question.ts';
-import type { FollowTarget } from './reading.ts';
 import { RequestFault } from './request-fault.ts';
 
 /** The key of the latest request with one. A session is found by any of its keys. */
@@ -23,17 +22,17 @@ const MAX_CHARACTERS = 2_000;
 type Labels = SessionRecord['labels'];
 
 /** The labels that store the key of a request made after event number `seq`. */
-export function keyLabels(labels: Labels, question: Question, seq: number): Record<string, string> {
-  const { key } = question;
+export function keyLabels(labels: Labels, chat: ChatRequest, seq: number): Record<string, string> {
+  const { key } = chat;
   if (key === null) return {};
   const known = (labels[REQUESTS] ?? '').split(' ').filter((entry) => entry !== '' && !isOf(entry, key));
-  const entries = [...known, `${key.slice(0, SHORT)}:${seq}:${contentsOf(question)}`];
+  const entries = [...known, `${key.slice(0, SHORT)}:${seq}:${contentsOf(chat)}`];
   while (entries.join(' ').length > MAX_CHARACTERS) entries.shift();
   return { [KEY]: key, [REQUESTS]: entries.join(' ') };
 }
 
 /** Not the model and other terms: a client may repeat a request with another one. */
-const contentsOf = ({ dialect, items, lookedUp = 0, approvals = [] }: Question): string =>
+const contentsOf = ({ dialect, items, lookedUp = 0, approvals = [] }: ChatRequest): string =>
   digestOf(JSON.stringify([dialect, conversationDigest(items.slice(lookedUp)), approvals])).slice(
     0,
     SHORT_CONTENTS,
@@ -60,19 +59,19 @@ export type EarlierRequest = {
 export async function earlierRequest(
   engine: Pick<Engine, 'events'>,
   { ref, labels }: SessionRecord,
-  question: Question,
+  chat: ChatRequest,
 ): Promise<EarlierRequest | null> {
-  const { key } = question;
+  const { key } = chat;
   const stored = key === null ? null : storedRequest(labels, key);
   if (stored === null) return null;
   const { seq: after, contents } = stored;
-  if (contents !== undefined && contents !== contentsOf(question))
+  if (contents !== undefined && contents !== contentsOf(chat))
     throw new RequestFault(
       'invalid',
       'The idempotency key was used before, for a request with other messages.',
     );
-  const calls = new Set(resultsOf(question).map(({ call }) => String(call)));
-  const approvals = new Set(question.approvals?.map(({ approval }) => String(approval)));
+  const calls = new Set(resultsOf(chat).map(({ call }) => String(call)));
+  const approvals = new Set(chat.approvals?.map(({ approval }) => String(approval)));
   const requestEvents = (await engine.events(ref, after, 100)).filter(
     (event) =>
       (event.type === 'input.accepted' && event.key === key) ||

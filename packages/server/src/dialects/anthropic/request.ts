@@ -1,8 +1,8 @@
-/** Converts a request to a question to a session. */
+/** In: converts the body of a request to a `ChatRequest`. */
 import { ReasoningEffort, type TurnOptions } from '@parlance/protocol';
-import { invalid } from '../kit/exchange/request-fault.ts';
-import type { AuthenticatedRequest } from '../kit/exchange/requests.ts';
-import type { Question } from '../kit/exchange/sessions.ts';
+import { invalid } from '../kit/request-fault.ts';
+import type { ChatRequest } from '../kit/request-sessions.ts';
+import type { AuthenticatedRequest } from '../kit/vendor-requests.ts';
 import type { Context } from './context.ts';
 import { conversationOf, systemText } from './conversation.ts';
 import type { CountRequest, MessageRequest } from './schemas.ts';
@@ -12,11 +12,11 @@ import type { Setup } from './threads.ts';
 const CLIENT_SESSION_HEADER = 'x-claude-code-session-id';
 const CLIENT_SESSION = 'claude-code.session';
 
-export function questionOf(
+export function chatRequestOf(
   { models }: Context,
   incoming: AuthenticatedRequest,
   body: MessageRequest,
-): Question {
+): ChatRequest {
   const { principal, session, key, request } = incoming;
   const { agent } = models.choose(body.model);
   const client = request.headers.get(CLIENT_SESSION_HEADER);

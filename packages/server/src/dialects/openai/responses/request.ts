@@ -1,8 +1,8 @@
-/** In: converts the body of a request to a question to a session. */
+/** In: converts the body of a request to a `ChatRequest`. */
 import { type JsonObject, ReasoningEffort, type TurnOptions } from '@parlance/protocol';
-import type { Question } from '../../kit/exchange/question.ts';
-import { invalid, RequestFault } from '../../kit/exchange/request-fault.ts';
-import type { AuthenticatedRequest } from '../../kit/exchange/requests.ts';
+import type { ChatRequest } from '../../kit/chat-request.ts';
+import { invalid, RequestFault } from '../../kit/request-fault.ts';
+import type { AuthenticatedRequest } from '../../kit/vendor-requests.ts';
 import type { Context } from '../context.ts';
 import { inputConversation, type ResponseInput } from './input.ts';
 import { SERVER_LABEL } from './items.ts';
@@ -11,11 +11,11 @@ import { ResponseFollower } from './response-follower.ts';
 import type { RequestData, ResponseRequest, Tool } from './schemas.ts';
 import { findSegment, requestData, type Segment } from './segment.ts';
 
-export async function questionOf(
+export async function chatRequestOf(
   ctx: Context,
   incoming: AuthenticatedRequest,
   body: ResponseRequest,
-): Promise<Question> {
+): Promise<ChatRequest> {
   const { previous_response_id: previous, conversation } = body;
   if (previous != null && conversation != null)
     throw invalid('previous_response_id', 'A request has a previous response or a conversation, not both.');
@@ -44,7 +44,7 @@ export async function questionOf(
   };
 }
 
-type Continued = Pick<Question, 'session' | 'items' | 'newFrom' | 'branches' | 'untrusted' | 'lookedUp'>;
+type Continued = Pick<ChatRequest, 'session' | 'items' | 'newFrom' | 'branches' | 'untrusted' | 'lookedUp'>;
 
 /** The last response of a session is continued in that session, an older one in a new session. */
 async function continued(
@@ -109,7 +109,7 @@ function dataOf({ newId }: Context, body: ResponseRequest, { items, newFrom }: R
 /** Headers with the session ids of coding terminals. */
 const CLIENT_SESSION = ['session-id', 'thread-id'] as const;
 
-function labelsOf({ headers }: Request): Question['labels'] {
+function labelsOf({ headers }: Request): ChatRequest['labels'] {
   const given = CLIENT_SESSION.flatMap((name) => {
     const value = headers.get(name);
     return value ? [[`client.${name}`, value.slice(0, 200)]] : [];
