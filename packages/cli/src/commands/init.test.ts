@@ -107,13 +107,15 @@ describe('parlance init', () => {
     expect(existsSync(configIn(cwd))).toBeFalse();
   });
 
-  test('keeps other settings, and replaces those of another provider', async () => {
+  test('keeps other settings and comments, and replaces the settings of another provider', async () => {
     const cwd = place('changed');
     await run(cwd, ['init', '--provider', 'anthropic', '--key', 'k', '--no-test']);
-    const before = JSON.parse(readFileSync(configIn(cwd), 'utf8'));
-    writeFileSync(configIn(cwd), JSON.stringify({ ...before, port: 4321 }));
+    const before = readFileSync(configIn(cwd), 'utf8');
+    writeFileSync(configIn(cwd), before.replace('{', '{ // of the proxy\n  "port": 4321,'));
     await run(cwd, ['init', '--provider', 'offline']);
-    expect(JSON.parse(readFileSync(configIn(cwd), 'utf8'))).toEqual({ port: 4321, provider: 'offline' });
+    const [first = '', ...rest] = readFileSync(configIn(cwd), 'utf8').split('\n');
+    expect(first).toBe('{ // of the proxy');
+    expect(JSON.parse(`{${rest.join('\n')}`)).toEqual({ port: 4321, provider: 'offline' });
   });
 
   test.each([

@@ -3,6 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isObject } from '@parlance/protocol';
 import {
   addressSetting,
   addressVariable,
@@ -10,9 +11,11 @@ import {
   ConfigError,
   keySetting,
   loadConfig,
+  parseConfigText,
   VENDOR_NAMES,
   VENDORS,
   type Vendor,
+  withSetting,
 } from '@parlance/server/config';
 import { CommandError } from '../command-error.ts';
 import { newOrExistingDataFolder } from '../connection/data-folder.ts';
@@ -61,23 +64,15 @@ const REPLACED = VENDOR_NAMES.flatMap((vendor) => [keySetting(vendor), addressSe
 
 const configPath = (folder: string): string => join(folder, 'config.json');
 
-/** The changed text of the file. Throws if it is not a JSON object. */
+/** The changed text of the file, with its comments. Throws if it is not a JSON object. */
 function changedConfig(path: string, settings: ModelSettings): string {
-  const { provider: _, model: __, openaiModel: ___, ...kept } = readConfig(path);
-  for (const name of REPLACED) delete kept[name];
-  return `${JSON.stringify({ ...kept, ...settings }, null, 2)}\n`;
-}
-
-function readConfig(path: string): Record<string, unknown> {
   const text = readPrivate(path);
-  if (text === null) return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  } catch {
-    // The parser's message quotes the text, which may contain secrets.
-  }
-  throw new CommandError(`${path} is not a JSON object: correct or remove it first`, 1);
+  if (text === null) return `${JSON.stringify(settings, null, 2)}\n`;
+  const parsed = parseConfigText(text);
+  if ('error' in parsed || !isObject(parsed.value))
+    throw new CommandError(`${path} is not a JSON object: correct or remove it first`, 1);
+  const names = new Set(['provider', 'model', 'openaiModel', ...REPLACED, ...Object.keys(settings)]);
+  return [...names].reduce((changed, name) => withSetting(changed, name, settings[name]), text);
 }
 
 /** Runs `work` with the configuration of a server with these settings only, ignoring the environment. */

@@ -26,6 +26,7 @@ export {
   vendorsMarkdown,
 } from '../providers/vendors.ts';
 export { type Changeable, STORED_KEYS, type StoredKey, type StoredSettings } from './changeable.ts';
+export { parseConfigText, withSetting } from './config-text.ts';
 export { beginDataFolder } from './data-folder.ts';
 export { ConfigError } from './error.ts';
 export { fullHelpText, helpText, limitsMarkdown, settingsMarkdown } from './help.ts';

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isObject } from '@parlance/protocol';
 import { closest } from '../lib/closest.ts';
+import { type Position, parseConfigText, positionOfValue } from './config-text.ts';
 import { isRegistered, registryIn } from './data-folder.ts';
 import { ConfigError } from './error.ts';
-import { type Position, positionOfError, positionOfValue } from './json-position.ts';
 import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
 
 export type Given = {
@@ -123,17 +123,11 @@ function unknownSetting(key: string, file: string, position: Position): string {
 
 export const placeOf = ({ line, column }: Position): string => `line ${line}, column ${column}`;
 
-function parseObject(content: string, name: string): Record<string, unknown> {
-  let value: unknown;
-  try {
-    value = JSON.parse(content);
-  } catch {
-    // The parser's message quotes the text, which may contain secrets: neither the message nor its cause repeats it.
-    const position = positionOfError(content) ?? { line: 1, column: 1 };
-    throw new ConfigError(`${name} is not valid JSON: ${placeOf(position)}`);
-  }
-  if (!isObject(value)) throw new ConfigError(`${name} must hold a JSON object`);
-  return value;
+function parseObject(text: string, name: string): Record<string, unknown> {
+  const parsed = parseConfigText(text);
+  if ('error' in parsed) throw new ConfigError(`${name} is not valid JSON: ${placeOf(parsed.error)}`);
+  if (!isObject(parsed.value)) throw new ConfigError(`${name} must hold a JSON object`);
+  return parsed.value;
 }
 
 export type Sources = {
