@@ -53,6 +53,16 @@ export const EventsQuery = z.object({
 });
 export type EventsQuery = z.input<typeof EventsQuery>;
 
+export const EventsHeaders = z.object({
+  'last-event-id': z.coerce
+    .number<number | undefined>()
+    .int()
+    .min(0)
+    .optional()
+    .describe('overrides `after`'),
+});
+export type EventsHeaders = z.input<typeof EventsHeaders>;
+
 export const CommandHeaders = z.object({
   'idempotency-key': z
     .string()

@@ -7,6 +7,7 @@ import type { Log } from '../core/index.ts';
 import type { ServedDocuments } from '../describe/served.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
 import { type HttpRouter, httpOwner, httpRouter, type ServedDialect } from '../dialects/kit/routes.ts';
+import { serveEndpoints } from '../dialects/kit/serve-endpoints.ts';
 import { consoleRoutes } from '../http/console.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { forDialect } from '../http/dialect-scope.ts';
@@ -21,7 +22,10 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
   const routes = new Hono({ getPath: (request) => router(getPath(request), request.headers) });
   routes.use(crossOrigin());
   routes.use(lengthForHead());
-  for (const { inbound } of served) inbound.routes?.(routes);
+  for (const { dialect, inbound } of served) {
+    inbound.routes?.(routes);
+    if (dialect.rest && inbound.rest) serveEndpoints(routes, dialect.rest, inbound.rest);
+  }
   operationRoutes(routes, {
     ...operations,
     authenticator: forDialect(operations.authenticator, null),

@@ -1,7 +1,8 @@
 /** Descriptions of everything that the server serves: its dialects in index order, then the server itself. */
 import { DIALECTS } from '../dialects/index.ts';
-import type { Description, ExampleIds, SocketDescription } from '../dialects/kit/description.ts';
+import type { Description, Endpoint, ExampleIds, SocketDescription } from '../dialects/kit/description.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
+import { describedEndpoints } from '../dialects/kit/endpoint.ts';
 import { type SocketRoute, socketRoutes } from '../dialects/kit/listen.ts';
 import { description as server } from './server.ts';
 
@@ -60,14 +61,15 @@ function conditionOf(route: SocketRoute, dialect: Listening, all: readonly Liste
 const detectedAt = (path: string, { listen }: Listening): boolean =>
   socketRoutes(listen).some(({ ws, firstFrame }) => ws === path && firstFrame !== undefined);
 
-export type Described = Omit<Description, 'socket'> & {
+export type Described = Omit<Description, 'endpoints' | 'errors' | 'schemas' | 'socket'> & {
   readonly name: string;
+  readonly endpoints: readonly Endpoint[];
   readonly socket?: DescribedSocket;
 };
 
 export type DescribedSocket = SocketDescription & SocketAddresses;
 
-type Describable = Pick<Dialect, 'name' | 'listen' | 'describe'>;
+type Describable = Pick<Dialect, 'name' | 'listen' | 'describe' | 'rest'>;
 
 export async function descriptionsOf(dialects: readonly Describable[]): Promise<readonly Described[]> {
   const described = await Promise.all(dialects.map((dialect) => describedBy(dialect, dialects)));
@@ -76,10 +78,12 @@ export async function descriptionsOf(dialects: readonly Describable[]): Promise<
 
 async function describedBy(dialect: Describable, all: readonly Describable[]): Promise<Described[]> {
   if (!dialect.describe) return [];
-  const { socket, ...description } = await dialect.describe();
-  const { name } = dialect;
-  if (!socket) return [{ name, ...description }];
-  return [{ name, ...description, socket: { ...socket, ...socketAddresses(dialect, socket, all) } }];
+  const { socket, schemas, errors, endpoints = [], ...description } = await dialect.describe();
+  const { name, rest } = dialect;
+  const served = describedEndpoints(rest?.endpoints ?? [], { schemas, errors });
+  const described = { name, ...description, endpoints: [...served, ...endpoints] };
+  if (!socket) return [described];
+  return [{ ...described, socket: { ...socket, ...socketAddresses(dialect, socket, all) } }];
 }
 
 export const DESCRIPTIONS: readonly Described[] = await descriptionsOf(DIALECTS);

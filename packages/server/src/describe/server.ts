@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Description, named } from '../dialects/kit/description.ts';
+import { type Description, type Endpoint, named } from '../dialects/kit/description.ts';
 
 const OpenApiDocument = named(
   'OpenApiDocument',
@@ -22,7 +22,7 @@ const Unready = named(
 );
 const Refused = named('Refused', z.object({ error: z.string(), detail: z.string() }));
 
-export const description: Omit<Description, 'socket'> = {
+export const description: Omit<Description, 'socket'> & { readonly endpoints: readonly Endpoint[] } = {
   title: 'Server',
   summary: 'About the server itself.',
   endpoints: [

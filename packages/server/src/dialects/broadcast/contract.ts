@@ -104,39 +104,21 @@ const outbound = () =>
 
 export type Body = BodyOf<typeof outbound>;
 
+export const schemas = () => ({
+  Health: named('BroadcastHealth', z.object({ status: z.literal('ok') })),
+  Settings: named('BroadcastConfig', z.object({ max_iterations: z.number(), working_dir: z.string() })),
+});
+
 export const description = (): Description => ({
   title: 'Chat page',
   summary: 'Simple chat pages and REPLs: send a message, receive everything that happens, over a WebSocket.',
   socket: { nameField: 'type' },
   messages: { in: inbound(), out: outbound() },
-  endpoints: [
-    {
-      method: 'get',
-      path: '/api/health',
-      summary: 'Liveness',
-      security: 'nobody',
-      answers: {
-        200: {
-          description: 'Alive',
-          schema: named('BroadcastHealth', z.object({ status: z.literal('ok') })),
-        },
-      },
+  schemas: schemas(),
+  errors: {
+    401: {
+      description: 'A token is required',
+      schema: named('BroadcastRefusal', z.object({ error: z.string(), detail: z.string() })),
     },
-    {
-      method: 'get',
-      path: '/api/config',
-      summary: 'Settings for chat pages',
-      security: 'caller',
-      answers: {
-        200: {
-          description: 'The settings',
-          schema: named('BroadcastConfig', z.object({ max_iterations: z.number(), working_dir: z.string() })),
-        },
-        401: {
-          description: 'A token is required',
-          schema: named('BroadcastRefusal', z.object({ error: z.string(), detail: z.string() })),
-        },
-      },
-    },
-  ],
+  },
 });

@@ -6,15 +6,37 @@
  * Pages whose next chat would not answer it are told that it waits elsewhere.
  */
 
-import type { Hono } from 'hono';
-import { principalOf } from '../../http/request-identity.ts';
-import { type DialectContext, defineDialect, reported, requestIds } from '../kit/dialect.ts';
+import { type DialectContext, defineDialect } from '../kit/dialect.ts';
+import { endpointOf } from '../kit/endpoint.ts';
 import { HTTP_STATUS } from '../kit/http-status.ts';
 import { noToken } from '../kit/listen.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { description } from './contract.ts';
+import { description, type schemas } from './contract.ts';
 import { open } from './inbound.ts';
 import { projection, type State } from './outbound.ts';
+
+const endpoint = endpointOf<Pick<DialectContext, 'engine'>, ReturnType<typeof schemas>>();
+
+const health = endpoint({
+  method: 'get',
+  path: '/api/health',
+  summary: 'Liveness',
+  security: 'nobody',
+  limited: false,
+  answers: { 200: { description: 'Alive', schema: 'Health' } },
+  handle: () => ({ status: 'ok' }),
+});
+
+const config = endpoint({
+  method: 'get',
+  path: '/api/config',
+  summary: 'Settings for chat pages',
+  security: 'caller',
+  limited: false,
+  answers: { 200: { description: 'The settings', schema: 'Settings' } },
+  errors: [401],
+  handle: (_, { engine }) => ({ max_iterations: engine.maxSteps, working_dir: engine.root }),
+});
 
 export const broadcast = defineDialect({
   name: 'broadcast',
@@ -24,28 +46,11 @@ export const broadcast = defineDialect({
     { http: '/api/health' },
     { http: '/api/config' },
   ],
-  inbound: (ctx, hub: SubscriptionHub<State>) => ({
-    open: (socket) => open(socket, ctx, hub),
-    routes: (app) => routes(app, ctx),
-  }),
+  inbound: (ctx, hub: SubscriptionHub<State>) => ({ open: (socket) => open(socket, ctx, hub), rest: ctx }),
+  rest: {
+    endpoints: [health, config],
+    fault: ({ code, message }, c) => c.json({ error: message, detail: message }, HTTP_STATUS[code]),
+  },
   projection,
   describe: async () => description(),
 });
-
-// The HTTP endpoints of the contract.
-
-type Context = Pick<DialectContext, 'authenticator' | 'engine' | 'log'>;
-
-function routes(app: Hono, ctx: Context): void {
-  const { engine, authenticator } = ctx;
-  app.get('/api/health', (c) => c.json({ status: 'ok' }));
-  app.get('/api/config', async (c) => {
-    try {
-      await principalOf(authenticator, c.req.raw);
-    } catch (thrown) {
-      const { code, message } = reported(thrown, ctx, requestIds(c.req.raw));
-      return c.json({ error: message, detail: message }, HTTP_STATUS[code]);
-    }
-    return c.json({ max_iterations: engine.maxSteps, working_dir: engine.root });
-  });
-}

@@ -2,7 +2,6 @@ import { Permission, Role } from '@parlance/protocol';
 import { Token } from '@parlance/protocol/api';
 import { z } from 'zod';
 import {
-  type Answers,
   type Description,
   type ExampleIds,
   type InboundMessage,
@@ -12,18 +11,12 @@ import {
 } from '../kit/description.ts';
 import type { Body } from './bodies.ts';
 import { ApproveTool, CancelStream, type KnownType, SendMessage, StartConversation } from './requests.ts';
-import {
-  AgentsQuery,
-  Credentials,
-  ListQuery,
-  MessagesQuery,
-  NewConversation,
-  RUN_STATUSES,
-  ToolRunsQuery,
-  WorkflowLogsQuery,
-} from './schemas.ts';
+import { Credentials, NewConversation, RUN_STATUSES } from './schemas.ts';
 
-// Response schemas of the REST endpoints.
+// Schemas of the REST endpoints.
+
+named('Credentials', Credentials);
+named('NewConversation', NewConversation);
 
 const Me = named('Me', z.object({ sub: z.string(), role: Role, perms: z.array(Permission) }));
 
@@ -159,6 +152,25 @@ const Figures = named(
   'Figures',
   z.record(z.string(), z.union([z.number(), z.record(z.string(), z.number())])),
 );
+
+export const schemas = {
+  Agent,
+  Agents,
+  Conversation,
+  Conversations,
+  Domain,
+  Domains,
+  Figures,
+  HealthDetails,
+  Me,
+  Messages,
+  ServerHealth,
+  Token,
+  ToolRun,
+  ToolRuns,
+  Tools,
+  WorkflowLogs,
+};
 
 // Describes the frames that the server sends over the WebSocket.
 
@@ -409,16 +421,7 @@ const inbound: Readonly<Record<KnownType, InboundMessage>> = {
   },
 };
 
-const ERRORS = {
-  401: 'Missing or invalid token, or wrong password',
-  403: 'The role lacks the permission',
-  404: 'Not found, or it belongs to another user',
-  422: 'Invalid request; the text names the field',
-  429: 'Too many failed logins; Retry-After is in seconds',
-} as const;
-
-const errors = (...codes: (keyof typeof ERRORS)[]): Answers =>
-  Object.fromEntries(codes.map((code) => [code, { description: ERRORS[code], schema: Detail }]));
+const error = (description: string) => ({ description, schema: Detail });
 
 export const description: Description = {
   title: 'Conversations',
@@ -429,173 +432,12 @@ export const description: Description = {
     nameField: 'type',
   },
   messages: { in: inbound, out: outbound },
-  endpoints: [
-    {
-      method: 'post',
-      path: '/v1/auth/login',
-      summary: 'A token for a name and a password; it works in every dialect',
-      security: 'nobody',
-      examples: ({ owner }) => [{ body: { username: owner, password: 'a guess' } }],
-      body: named('Credentials', Credentials),
-      answers: { 200: { description: 'The token', schema: Token }, ...errors(401, 422, 429) },
-    },
-    {
-      method: 'post',
-      path: '/v1/auth/logout',
-      summary: 'Revokes the token and closes its connections',
-      security: 'token',
-      revokesToken: true,
-      answers: { 204: { description: 'The token is revoked' }, ...errors(401) },
-    },
-    {
-      method: 'get',
-      path: '/v1/auth/me',
-      summary: 'The user of the token',
-      security: 'token',
-      answers: { 200: { description: 'The caller', schema: Me }, ...errors(401) },
-    },
-    {
-      method: 'get',
-      path: '/v1/domains',
-      summary: 'Lists the domains',
-      security: 'caller',
-      answers: { 200: { description: 'The list', schema: Domains }, ...errors(401) },
-    },
-    {
-      method: 'get',
-      path: '/v1/agents',
-      summary: 'Lists the agents, optionally of one domain',
-      security: 'caller',
-      query: AgentsQuery,
-      answers: { 200: { description: 'The list', schema: Agents }, ...errors(401) },
-    },
-    {
-      method: 'get',
-      path: '/v1/agents/{agent}',
-      summary: 'An agent',
-      security: 'caller',
-      examples: ({ session }) => [{ params: { agent: 'coder' } }, { params: { agent: session } }],
-      answers: { 200: { description: 'The agent', schema: Agent }, ...errors(401, 404) },
-    },
-    {
-      method: 'get',
-      path: '/v1/domains/{domain}',
-      summary: 'A domain',
-      security: 'caller',
-      examples: ({ session }) => [{ params: { domain: 'brainstorming' } }, { params: { domain: session } }],
-      answers: { 200: { description: 'The domain', schema: Domain }, ...errors(401, 404) },
-    },
-    {
-      method: 'get',
-      path: '/v1/tools',
-      summary: 'Lists the tools',
-      security: 'caller',
-      answers: { 200: { description: 'The list', schema: Tools }, ...errors(401) },
-    },
-    {
-      method: 'get',
-      path: '/v1/conversations',
-      summary: 'Lists conversations by last change, latest first, without messages',
-      security: 'caller',
-      examples: ({ session }) => [
-        { title: 'List conversations', first: true },
-        { query: { limit: '100' } },
-        { query: { cursor: session } },
-      ],
-      query: ListQuery,
-      answers: {
-        200: {
-          description: 'One page',
-          schema: Conversations,
-          headers: { 'x-next-cursor': 'the `cursor` of the next page, if there is one' },
-        },
-        ...errors(401, 403, 422),
-      },
-    },
-    {
-      method: 'post',
-      path: '/v1/conversations',
-      summary: 'Starts a conversation',
-      security: 'caller',
-      examples: ({ session }) => [
-        { body: { domain_id: 'software_development' } },
-        { body: { domain_id: session } },
-        { body: { domain_id: 'general', agent_id: session } },
-      ],
-      body: named('NewConversation', NewConversation),
-      answers: {
-        201: { description: 'The conversation', schema: Conversation },
-        ...errors(401, 403, 404, 422),
-      },
-    },
-    {
-      method: 'get',
-      path: '/v1/conversations/{id}',
-      summary: 'A conversation with its latest 1,000 messages',
-      security: 'caller',
-      examples: ({ session }) => [{ params: { id: session } }],
-      answers: { 200: { description: 'The conversation', schema: Conversation }, ...errors(401, 403, 404) },
-    },
-    {
-      method: 'get',
-      path: '/v1/conversations/{id}/messages',
-      summary: 'The latest messages, oldest first',
-      security: 'caller',
-      examples: ({ session }) => [{ params: { id: session } }],
-      query: MessagesQuery,
-      answers: { 200: { description: 'The messages', schema: Messages }, ...errors(401, 403, 404, 422) },
-    },
-    {
-      method: 'get',
-      path: '/v1/conversations/{id}/workflow-logs',
-      summary: 'The latest workflow frames, oldest first',
-      security: 'caller',
-      examples: ({ session }) => [{ params: { id: session } }],
-      query: WorkflowLogsQuery,
-      answers: { 200: { description: 'The frames', schema: WorkflowLogs }, ...errors(401, 403, 404, 422) },
-    },
-    {
-      method: 'get',
-      path: '/v1/tool-runs',
-      summary: 'The latest tool calls in the last changed conversations, newest first',
-      security: 'caller',
-      examples: ({ owner, session }) => [{}, { query: { limit: '100', owner, conversation_id: session } }],
-      query: ToolRunsQuery,
-      answers: { 200: { description: 'The calls', schema: ToolRuns }, ...errors(401, 403, 422) },
-    },
-    {
-      method: 'get',
-      path: '/v1/tool-runs/{id}',
-      summary: 'A tool call',
-      security: 'caller',
-      examples: ({ approval, turn, call }) => [
-        { params: { id: approval } },
-        { params: { id: `${turn}.${call}` } },
-      ],
-      answers: { 200: { description: 'The call', schema: ToolRun }, ...errors(401, 403, 404) },
-    },
-    {
-      method: 'get',
-      path: '/v1/health',
-      summary: 'Readiness',
-      security: 'caller',
-      answers: { 200: { description: 'The state', schema: ServerHealth }, ...errors(401) },
-    },
-    {
-      method: 'get',
-      path: '/v1/health/details',
-      summary: 'State and configuration of the server',
-      security: 'caller',
-      changing: true,
-      answers: { 200: { description: 'The state', schema: HealthDetails }, ...errors(401, 403) },
-    },
-    {
-      method: 'get',
-      path: '/v1/metrics',
-      summary: 'The counters and gauges of /metrics as JSON, grouped by label if they have one',
-      security: 'caller',
-      changing: true,
-      answers: { 200: { description: 'The metrics', schema: Figures }, ...errors(401, 403) },
-    },
-  ],
+  schemas,
+  errors: {
+    401: error('Missing or invalid token, or wrong password'),
+    403: error('The role lacks the permission'),
+    404: error('Not found, or it belongs to another user'),
+    422: error('Invalid request; the text names the field'),
+    429: error('Too many failed logins; Retry-After is in seconds'),
+  },
 };

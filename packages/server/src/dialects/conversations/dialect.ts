@@ -12,7 +12,7 @@ import { open } from './inbound.ts';
 import { Inheritance } from './inheritance.ts';
 import { projection, type State } from './projection.ts';
 import { KNOWN_TYPES } from './requests.ts';
-import { HTTP_PATHS, routes } from './routes.ts';
+import { HTTP_PATHS, rest } from './routes.ts';
 
 /** A client without a token that uses this dialect at a shared path gets the reason when it is disconnected. */
 const WITHOUT_TOKEN = {
@@ -34,10 +34,11 @@ export const conversations = defineDialect({
     const own = { ...ctx, inheritance };
     return {
       open: (socket) => open(socket, own, hub),
-      routes: (app) => routes(app, ctx),
+      rest: ctx,
       resume: () => inheritance.resume(),
     };
   },
+  rest,
   projection,
   describe: async () => (await import('./describe.ts')).description,
 });

@@ -27,7 +27,7 @@ export function agentObject(agent: Agent, { engine, about }: Catalog, domain?: s
     domain_ids: domains,
     tools: tools ? offered.filter((tool) => tools.includes(tool)) : offered,
     version: about.version,
-    state: 'ready',
+    state: 'ready' as const,
   };
 }
 
@@ -70,7 +70,7 @@ export async function healthObject({
 }: Pick<DialectContext, 'about' | 'now' | 'problem'>) {
   const unready = await problem();
   return {
-    status: unready === null ? 'ok' : 'unavailable',
+    status: unready === null ? ('ok' as const) : ('unavailable' as const),
     reason: unready?.reason ?? null,
     detail: unready?.detail ?? null,
     timestamp: new Date(now()).toISOString(),

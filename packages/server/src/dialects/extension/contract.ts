@@ -361,16 +361,21 @@ type WithoutStamp<One> = One extends Body ? Omit<One, 'id' | 'timestamp'> : neve
 export type Content = WithoutStamp<Body>;
 export type ContentOf<Type extends Content['type']> = Extract<Content, { type: Type }>;
 
-export function description(): Description {
-  const Health = named('Health', z.object({ status: z.literal('ok'), timestamp: z.iso.datetime() }));
-  const Summary = named(
+export const schemas = () => ({
+  Health: named('Health', z.object({ status: z.literal('ok'), timestamp: z.iso.datetime() })),
+  Summary: named(
     'Summary',
     z.object({ summary: z.string(), title: z.string(), timestamp: z.iso.datetime() }),
-  );
+  ),
+});
+
+export function description(): Description {
+  named('SummaryRequest', SummaryRequest);
   const ExtensionError = named(
     'ExtensionError',
     z.object({ error: z.string(), details: z.string().optional() }),
   );
+  const error = (text: string) => ({ description: text, schema: ExtensionError });
 
   return {
     title: 'Browser extension',
@@ -381,28 +386,11 @@ export function description(): Description {
       greeting: { send: 'client_registration', receive: 'registration_confirmed' },
     },
     messages: { in: inbound(), out: outbound() },
-    endpoints: [
-      {
-        method: 'get',
-        path: '/health',
-        summary: 'Liveness',
-        security: 'nobody',
-        answers: { 200: { description: 'Alive', schema: Health } },
-      },
-      {
-        method: 'post',
-        path: '/api/summarize',
-        summary: 'Summarises a document without storing it',
-        security: 'caller',
-        examples: ({ session }) => [{ body: { content: `Sum up ${session}. It is mine.`, title: session } }],
-        body: named('SummaryRequest', SummaryRequest),
-        answers: {
-          200: { description: 'The summary', schema: Summary },
-          400: { description: 'Not JSON, no content, or an invalid title', schema: ExtensionError },
-          401: { description: 'Missing or invalid token', schema: ExtensionError },
-          500: { description: 'The model could not summarise it', schema: ExtensionError },
-        },
-      },
-    ],
+    schemas: schemas(),
+    errors: {
+      400: error('Not JSON, no content, or an invalid title'),
+      401: error('Missing or invalid token'),
+      500: error('The model could not summarise it'),
+    },
   };
 }

@@ -14,7 +14,7 @@ import { description } from './contract.ts';
 import { open } from './inbound.ts';
 import { LostTurns } from './lost-turns.ts';
 import { projection, type State } from './outbound.ts';
-import { routes } from './routes.ts';
+import { rest } from './routes.ts';
 
 export const extension = defineDialect({
   name: 'extension',
@@ -24,10 +24,11 @@ export const extension = defineDialect({
     const lost = new LostTurns(hub, ctx);
     return {
       open: (socket) => open(socket, { ...ctx, lost }, hub),
-      routes: (app) => routes(app, ctx),
+      rest: ctx,
       resume: () => lost.resume(),
     };
   },
+  rest,
   projection,
   describe: async () => description(),
 });

@@ -3,7 +3,8 @@ import { Fault, LOCAL } from '@parlance/protocol';
 import { Hono } from 'hono';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 import type { DialectContext } from '../kit/dialect.ts';
-import { routes } from './routes.ts';
+import { serveEndpoints } from '../kit/serve-endpoints.ts';
+import { rest } from './routes.ts';
 
 let server: TestServer;
 beforeAll(async () => {
@@ -78,7 +79,7 @@ describe('POST /api/summarize', () => {
         },
       },
     } as unknown as DialectContext;
-    routes(app, ctx);
+    serveEndpoints(app, rest, ctx);
     const answer = await app.request('/api/summarize', { method: 'POST', body: '{"content":"a"}' });
     expect(answer.status).toBe(500);
     expect(await answer.json()).toEqual({

@@ -1,58 +1,55 @@
 /** The HTTP endpoints of the contract. */
-import { asFault, type FaultCode } from '@parlance/protocol';
-import type { Hono, Context as RequestContext } from 'hono';
-import { principalOf } from '../../http/request-identity.ts';
+import { Fault } from '@parlance/protocol';
 import { reported, requestIds } from '../kit/dialect.ts';
+import { endpointOf, type RestApi } from '../kit/endpoint.ts';
 import { HTTP_STATUS } from '../kit/http-status.ts';
-import { parseBody } from '../kit/json-body.ts';
-import { retryText, setRetryAfter } from '../kit/retry.ts';
+import { retryText } from '../kit/retry.ts';
 import type { Context } from './context.ts';
-import { SummaryRequest } from './contract.ts';
+import { SummaryRequest, type schemas } from './contract.ts';
 
 type RouteContext = Omit<Context, 'newId' | 'settings'>;
 
-export function routes(app: Hono, ctx: RouteContext): void {
-  app.get('/health', (c) => c.json({ status: 'ok', timestamp: timeOf(ctx) }));
-  app.post('/api/summarize', (c) => summarize(c, ctx));
-}
+const endpoint = endpointOf<RouteContext, ReturnType<typeof schemas>>();
 
-async function summarize(c: RequestContext, ctx: RouteContext): Promise<Response> {
-  let bytes: Uint8Array;
-  try {
-    ctx.countRequest(c.req.raw);
-    await principalOf(ctx.authenticator, c.req.raw);
-    bytes = await ctx.readBody(c.req.raw, 'identified');
-  } catch (thrown) {
-    const fault = asFault(thrown);
-    if (!REFUSALS.has(fault.code)) throw thrown;
-    setRetryAfter(c, fault);
-    return c.json({ error: retryText(fault) }, HTTP_STATUS[fault.code]);
-  }
-  const body = parseBody(bytes);
-  if ('problem' in body) return c.json({ error: `The body ${body.problem}` }, 400);
-  const request = SummaryRequest.safeParse(body.value);
-  if (!request.success) return c.json({ error: request.error.issues[0]?.message }, 400);
-  const title = request.data.title?.trim() || 'Untitled';
-  try {
-    const summary = await ctx.engine.summarise(title, request.data.content, c.req.raw.signal);
-    return c.json({ summary, title, timestamp: timeOf(ctx) });
-  } catch (thrown) {
-    const { message } = reported(thrown, ctx, requestIds(c.req.raw));
-    return c.json({ error: 'Failed to generate summary', details: message }, 500);
-  }
-}
+const health = endpoint({
+  method: 'get',
+  path: '/health',
+  summary: 'Liveness',
+  security: 'nobody',
+  limited: false,
+  answers: { 200: { description: 'Alive', schema: 'Health' } },
+  handle: (_, ctx) => ({ status: 'ok', timestamp: timeOf(ctx) }),
+});
 
-// Faults
+const summarize = endpoint({
+  method: 'post',
+  path: '/api/summarize',
+  summary: 'Summarises a document without storing it',
+  security: 'caller',
+  examples: ({ session }) => [{ body: { content: `Sum up ${session}. It is mine.`, title: session } }],
+  body: SummaryRequest,
+  answers: { 200: { description: 'The summary', schema: 'Summary' } },
+  errors: [400, 401, 500],
+  async handle({ c, request, body }, ctx) {
+    const title = body.title?.trim() || 'Untitled';
+    try {
+      const summary = await ctx.engine.summarise(title, body.content, request.signal);
+      return { summary, title, timestamp: timeOf(ctx) };
+    } catch (thrown) {
+      const { message } = reported(thrown, ctx, requestIds(request));
+      return c.json({ error: 'Failed to generate summary', details: message }, 500);
+    }
+  },
+});
 
-/** Expected refusals before the request is handled; any other fault is a bug. */
-const REFUSALS: ReadonlySet<FaultCode> = new Set([
-  'limited',
-  'unauthenticated',
-  'forbidden',
-  'invalid',
-  'too_large',
-  'too_slow',
-  'overloaded',
-]);
+export const rest: RestApi<RouteContext> = {
+  endpoints: [health, summarize],
+  invalid: (problem) =>
+    new Fault(
+      'invalid',
+      'body' in problem ? `The body ${problem.body}` : (problem.error.issues[0]?.message ?? ''),
+    ),
+  fault: (fault, c) => c.json({ error: retryText(fault) }, HTTP_STATUS[fault.code]),
+};
 
 const timeOf = ({ now }: RouteContext): string => new Date(now()).toISOString();

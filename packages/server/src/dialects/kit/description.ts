@@ -121,6 +121,12 @@ export type Endpoint = {
   readonly ids?: readonly LearnedId[];
 };
 
+/** Schemas that endpoints name, and the answers of failed requests by status. */
+export type EndpointAnswers = {
+  readonly schemas?: Readonly<Record<string, unknown>>;
+  readonly errors?: Readonly<Record<number, Answer>>;
+};
+
 // WebSocket
 
 export type InboundMessage = {
@@ -194,7 +200,7 @@ export type Script = {
   readonly code: string;
 };
 
-export type Description = {
+export type Description = EndpointAnswers & {
   /** the kind of client */
   readonly title: string;
   readonly summary: string;
@@ -203,7 +209,8 @@ export type Description = {
   /** needs a token in open mode as well */
   readonly needsToken?: true;
   readonly scripts?: readonly Script[];
-  readonly endpoints: readonly Endpoint[];
+  /** endpoints that are not in `rest` */
+  readonly endpoints?: readonly Endpoint[];
   /**
    * The endpoint for commands to a session, if the dialect has the API of the SDK; the ids are in its events.
    */

@@ -16,18 +16,21 @@ import type { About, Administration } from './about.ts';
 import type { ChannelBus } from './channel-bus.ts';
 import type { ConnectionRegistry } from './connection-registry.ts';
 import type { Description } from './description.ts';
+import type { RestApi } from './endpoint.ts';
 import type { Route } from './listen.ts';
 import type { Projection } from './projection.ts';
 import type { SubscriptionHub } from './subscription-hub.ts';
 
 /** In: a dialect in a running server. */
-export type Inbound = {
+export type Inbound<Rest = unknown> = {
   /**
    * Turns the frames of one socket into commands. Absent if the dialect has no sockets or they are disabled.
    */
   open?(socket: Socket): Connection;
-  /** Adds the HTTP endpoints of the contract. */
+  /** Adds HTTP endpoints that are not in `rest`; they are in the description. */
   routes?(app: Hono): void;
+  /** what the handlers of `rest` use; absent if the endpoints are not served */
+  readonly rest?: Rest;
   /** Called once at the start, before unfinished turns resume and before clients can connect. */
   resume?(): Promise<void>;
   /** the dialect's part of the public information about the server */
@@ -53,7 +56,8 @@ export type Faults = {
   headers?(request: Request): Readonly<Record<string, string>>;
 };
 
-export interface Dialect<Name extends string = string, State = unknown, Settings = unknown> {
+// biome-ignore lint/suspicious/noExplicitAny: a list has dialects whose endpoints use different contexts
+export interface Dialect<Name extends string = string, State = unknown, Settings = unknown, Rest = any> {
   readonly name: Name;
   /** the WebSocket and HTTP addresses */
   readonly listen: readonly Route[];
@@ -66,7 +70,9 @@ export interface Dialect<Name extends string = string, State = unknown, Settings
   /** the agents and domains for its clients */
   readonly catalog?: { readonly domains: readonly Domain[]; readonly agents: readonly Agent[] };
   /** Called once for each server, before it listens. */
-  inbound(ctx: DialectContext<Settings>, hub: SubscriptionHub<State>): Inbound;
+  inbound(ctx: DialectContext<Settings>, hub: SubscriptionHub<State>): Inbound<NoInfer<Rest>>;
+  /** the HTTP endpoints of the contract */
+  readonly rest?: RestApi<Rest>;
   /** Absent if the dialect does not show sessions. */
   readonly projection?: Projection<State>;
   /** Absent if the contract defines no format for refusals. */
@@ -76,11 +82,13 @@ export interface Dialect<Name extends string = string, State = unknown, Settings
 }
 
 /** A dialect that shows sessions. */
-export type ProjectedDialect<Name extends string = string, State = unknown, Settings = unknown> = Dialect<
-  Name,
-  State,
-  Settings
-> & { readonly projection: Projection<State> };
+export type ProjectedDialect<
+  Name extends string = string,
+  State = unknown,
+  Settings = unknown,
+  // biome-ignore lint/suspicious/noExplicitAny: as in Dialect
+  Rest = any,
+> = Dialect<Name, State, Settings, Rest> & { readonly projection: Projection<State> };
 
 /**
  * Keeps the literal name, and allows dialects with different state and settings in one list.
@@ -89,15 +97,16 @@ export type ProjectedDialect<Name extends string = string, State = unknown, Sett
  * export const echo = defineDialect({
  *   name: 'echo',
  *   listen: [{ ws: '/echo' }, { http: '/api/echo' }],
- *   inbound: (ctx, hub) => ({ open: (socket) => open(socket, ctx, hub), routes: (app) => routes(app, ctx) }),
+ *   inbound: (ctx, hub) => ({ open: (socket) => open(socket, ctx, hub), rest: ctx }),
+ *   rest: { endpoints, fault: (fault, c) => c.json({ error: fault.message }, HTTP_STATUS[fault.code]) },
  *   projection: { start, step, attach },
  * });
  */
-export function defineDialect<const Name extends string, State, Settings>(
-  dialect: ProjectedDialect<Name, State, Settings>,
+export function defineDialect<const Name extends string, State, Settings, Rest>(
+  dialect: ProjectedDialect<Name, State, Settings, Rest>,
 ): ProjectedDialect<Name>;
-export function defineDialect<const Name extends string, State, Settings>(
-  dialect: Dialect<Name, State, Settings>,
+export function defineDialect<const Name extends string, State, Settings, Rest>(
+  dialect: Dialect<Name, State, Settings, Rest>,
 ): Dialect<Name>;
 export function defineDialect(dialect: object): unknown {
   return dialect;

@@ -3,7 +3,7 @@ import type { Principal } from '@parlance/protocol';
 import type * as api from '@parlance/protocol/api';
 import type { Engine } from '../../core/index.ts';
 import type { About } from '../kit/about.ts';
-import type { Sent } from './requests.ts';
+import type { Sent } from '../kit/endpoint.ts';
 
 export function aboutView(about: About, { catalog }: Engine, principal: Principal): Sent<api.About> {
   const { domains, agents } = catalog.listed;

@@ -1,114 +1,198 @@
-/** Administration: users, listeners, nodes, MCP servers and standing grants. */
+/** Administration: users, listeners, nodes, MCP servers, standing grants and prices. */
 import { Fault, type Principal } from '@parlance/protocol';
 import {
-  type ListenerList,
   type McpServer,
-  type McpServerList,
   NewPassword,
+  NewPrice,
   NewUser,
-  type NodeList,
   PageQuery,
   type ServerNode,
-  type StandingGrants,
-  type Token,
   type User,
   UserChange,
-  type UserList,
 } from '@parlance/protocol/api';
-import type { Hono } from 'hono';
 import { requirePermission } from '../../core/index.ts';
-import type { Account, Accounts } from '../../http/accounts.ts';
-import { principalOf, requireLogin } from '../../http/request-identity.ts';
+import type { Account } from '../../http/accounts.ts';
+import { requireLogin } from '../../http/request-identity.ts';
 import type { McpServerView, NodeView } from '../kit/about.ts';
-import { requestLimit } from '../kit/request-limit.ts';
-import type { Context } from './context.ts';
-import { body, checked, type Sent } from './requests.ts';
+import type { Sent } from '../kit/endpoint.ts';
+import { type Call, type Context, endpoint } from './context.ts';
 import { isLocal } from './setup.ts';
 
-export function adminRoutes(api: Hono, ctx: Context): void {
-  const { engine, authenticator } = ctx;
-  for (const path of ['/v1/admin/*', '/v1/grants']) api.use(path, requestLimit(ctx));
+const onlyAdmins =
+  (what: string) =>
+  ({ principal }: Call): void => {
+    if (principal.role !== 'admin') throw new Fault('forbidden', `Only an admin may ${what}.`);
+  };
 
-  async function accounts(request: Request): Promise<Accounts> {
-    requireAdmin(await principalOf(authenticator, request), 'manage users');
-    if (request.method !== 'GET') await requireLogin(authenticator, request, 'manage users');
-    return ctx.administration.accounts;
-  }
-
-  api.get('/v1/admin/users', async (c) => {
-    const users = await (await accounts(c.req.raw)).list();
-    return c.json({ users: users.map(userView) } satisfies UserList);
-  });
-
-  api.post('/v1/admin/users', async (c) => {
-    const users = await accounts(c.req.raw);
-    return c.json(userView(await users.add(checked(NewUser, await body(ctx, c.req.raw)))), 201);
-  });
-
-  api.patch('/v1/admin/users/:name', async (c) => {
-    const users = await accounts(c.req.raw);
-    const change = checked(UserChange, await body(ctx, c.req.raw));
-    return c.json(userView(await users.change(c.req.param('name'), change)));
-  });
-
-  api.delete('/v1/admin/users/:name', async (c) => {
-    await (await accounts(c.req.raw)).remove(c.req.param('name'));
-    return c.body(null, 204);
-  });
-
-  /** Closes all connections that use a token of the user. */
-  api.post('/v1/admin/users/:name/logout', async (c) => {
-    await (await accounts(c.req.raw)).logOut(c.req.param('name'));
-    return c.body(null, 204);
-  });
-
-  // Shares the rate limit of logins: it applies to all of `/v1/auth`.
-  api.post('/v1/auth/password', async (c) => {
-    const { id } = await principalOf(authenticator, c.req.raw);
-    await requireLogin(authenticator, c.req.raw, 'change a password');
-    const { old, new: password } = checked(NewPassword, await body(ctx, c.req.raw));
-    const address = ctx.addressOf(c.req.raw);
-    const login = await ctx.administration.accounts.changePassword(id, { old, password }, address);
-    return c.json({
-      access_token: login.token,
-      token_type: 'bearer',
-      role: login.principal.role,
-    } satisfies Token);
-  });
-
-  api.get('/v1/admin/nodes', async (c) => {
-    requireAdmin(await principalOf(authenticator, c.req.raw), 'see the nodes');
-    return c.json({ nodes: (await ctx.administration.nodes()).map(nodeView) } satisfies Sent<NodeList>);
-  });
-
-  api.get('/v1/admin/listeners', async (c) => {
-    requirePermission(await principalOf(authenticator, c.req.raw), 'metrics:read');
-    return c.json({ listeners: ctx.administration.listeners() } satisfies Sent<ListenerList>);
-  });
-
-  api.get('/v1/admin/mcp', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    requirePermission(principal, 'metrics:read');
-    const servers = ctx.administration.mcpServers();
-    return c.json({
-      servers: servers.map((server) => mcpView(server, principal)),
-    } satisfies Sent<McpServerList>);
-  });
-
-  api.get('/v1/grants', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    const query = checked(PageQuery, c.req.query());
-    const { standing, next } = await engine.grants(principal, { ...query, archived: 'included' });
-    const grants = standing.flatMap(({ record: { ref, title }, grants }) =>
-      grants.map((grant) => ({ session: ref.id, owner: ref.owner, title, grant })),
-    );
-    return c.json({ grants, next } satisfies Sent<StandingGrants>);
-  });
+async function managesUsers(call: Call, { authenticator }: Context): Promise<void> {
+  onlyAdmins('manage users')(call);
+  if (call.request.method === 'GET') return;
+  await requireLogin(authenticator, call.request, 'manage users');
 }
 
-function requireAdmin({ role }: Principal, what: string): void {
-  if (role !== 'admin') throw new Fault('forbidden', `Only an admin may ${what}.`);
-}
+const readsMetrics = ({ principal }: Call): void => requirePermission(principal, 'metrics:read');
+
+export const adminEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/v1/admin/users',
+    summary: 'Lists the users; for admins',
+    security: 'token',
+    answers: { 200: { description: 'The users, by name', schema: 'UserList' } },
+    errors: [401, 403],
+    allow: managesUsers,
+    handle: async (_, { administration }) => ({
+      users: (await administration.accounts.list()).map(userView),
+    }),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/admin/users',
+    summary: 'Adds a user; for admins',
+    security: 'token',
+    examples: ({ owner }) => [{ body: { name: owner, password: 'a password', role: 'admin' } }],
+    body: NewUser,
+    answers: { 201: { description: 'The user', schema: 'User' } },
+    errors: [400, 401, 403],
+    allow: managesUsers,
+    handle: async ({ body }, { administration }) => userView(await administration.accounts.add(body)),
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/v1/admin/users/{name}',
+    summary:
+      'Changes the role or password of a user and revokes their tokens; for admins. The last admin cannot be demoted',
+    security: 'token',
+    examples: ({ owner: name }) => [
+      { params: { name }, body: { password: 'a password' } },
+      { params: { name }, body: { role: 'user' } },
+    ],
+    body: UserChange,
+    answers: { 200: { description: 'The user', schema: 'User' } },
+    errors: [400, 401, 403, 404],
+    allow: managesUsers,
+    handle: async ({ params, body }, { administration }) =>
+      userView(await administration.accounts.change(params.name, body)),
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/v1/admin/users/{name}',
+    summary: 'Removes a user and revokes their tokens; for admins. The last admin cannot be removed',
+    security: 'token',
+    examples: ({ owner: name }) => [{ params: { name } }],
+    answers: { 204: { description: 'Removed' } },
+    errors: [401, 403, 404],
+    allow: managesUsers,
+    handle: ({ params }, { administration }) => administration.accounts.remove(params.name),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/admin/users/{name}/logout',
+    summary: 'Revokes all tokens of a user and closes their connections; for admins',
+    security: 'token',
+    examples: ({ owner: name }) => [{ params: { name } }],
+    answers: { 204: { description: 'The tokens are revoked' } },
+    errors: [401, 403, 404],
+    allow: managesUsers,
+    handle: ({ params }, { administration }) => administration.accounts.logOut(params.name),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/auth/password',
+    summary: 'Changes the password of the caller and revokes earlier tokens',
+    security: 'token',
+    examples: ({ owner }) => [{ body: { old: `${owner}-password`, new: 'a password' } }],
+    body: NewPassword,
+    answers: { 200: { description: 'Changed; a new token', schema: 'Token' } },
+    errors: [400, 401, 403, 429],
+    allow: ({ request }, { authenticator }) => requireLogin(authenticator, request, 'change a password'),
+    async handle({ principal, request, body }, { administration, addressOf }) {
+      const change = { old: body.old, password: body.new };
+      const login = await administration.accounts.changePassword(principal.id, change, addressOf(request));
+      return { access_token: login.token, token_type: 'bearer', role: login.principal.role };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/admin/nodes',
+    summary: 'The nodes that serve together, with the sessions that each drives; for admins',
+    security: 'token',
+    changing: true,
+    answers: {
+      200: { description: 'In the order of their start; one without DATABASE_URL', schema: 'NodeList' },
+    },
+    errors: [401, 403],
+    allow: onlyAdmins('see the nodes'),
+    handle: async (_, { administration }) => ({ nodes: (await administration.nodes()).map(nodeView) }),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/admin/listeners',
+    summary: 'The listeners with their socket counts',
+    security: 'caller',
+    changing: true,
+    answers: { 200: { description: 'The listeners, the default one first', schema: 'ListenerList' } },
+    errors: [401, 403],
+    allow: readsMetrics,
+    handle: (_, { administration }) => ({ listeners: administration.listeners() }),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/admin/mcp',
+    summary: 'The configured MCP servers and their state',
+    security: 'caller',
+    answers: { 200: { description: 'The servers', schema: 'McpServerList' } },
+    errors: [401, 403],
+    allow: readsMetrics,
+    handle: ({ principal }, { administration }) => ({
+      servers: administration.mcpServers().map((server) => mcpView(server, principal)),
+    }),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/grants',
+    summary: 'The standing grants in all sessions of the caller',
+    security: 'caller',
+    examples: ({ owner }) => [{}, { query: { owner, limit: '500' } }],
+    query: PageQuery,
+    answers: { 200: { description: 'The grants of one page of sessions', schema: 'StandingGrants' } },
+    errors: [400, 401, 403],
+    async handle({ principal, query }, { engine }) {
+      const { standing, next } = await engine.grants(principal, { ...query, archived: 'included' });
+      const grants = standing.flatMap(({ record: { ref, title }, grants }) =>
+        grants.map((grant) => ({ session: ref.id, owner: ref.owner, title, grant })),
+      );
+      return { grants, next };
+    },
+  }),
+];
+
+export const priceEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/v1/prices',
+    summary: 'Prices of models in US dollars per million tokens, as an admin has set them',
+    security: 'caller',
+    answers: { 200: { description: 'By the name of the model', schema: 'Prices' } },
+    errors: [401],
+    handle: async (_, { administration }) => ({ prices: await administration.prices.list() }),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/admin/prices',
+    summary: 'Sets or removes the price of a model; for admins',
+    security: 'token',
+    examples: () => [{ body: { model: 'gpt-5', price: { input: 1.25, output: 10, cached: 0.125 } } }],
+    body: NewPrice,
+    answers: { 200: { description: 'All prices', schema: 'Prices' } },
+    errors: [400, 401, 403],
+    allow: onlyAdmins('set prices'),
+    async handle({ body: { model, price } }, { administration: { prices } }) {
+      await prices.set(model, price);
+      return { prices: await prices.list() };
+    },
+  }),
+];
 
 const userView = ({ createdAt, ...account }: Account): User => ({
   ...account,

@@ -1,56 +1,84 @@
 /** API keys: users manage their own, admins manage all. */
-import { Fault, type Principal } from '@parlance/protocol';
-import { type ApiKey, type ApiKeyList, type MadeApiKey, NewApiKey } from '@parlance/protocol/api';
-import type { Hono } from 'hono';
+import { Fault } from '@parlance/protocol';
+import { type ApiKey, NewApiKey } from '@parlance/protocol/api';
 import type { ApiKeyView } from '../../http/api-keys.ts';
-import { API_KEY_PREFIX, isApiKey, principalOf, tokenOf } from '../../http/request-identity.ts';
-import { requestLimit } from '../kit/request-limit.ts';
-import type { Context } from './context.ts';
-import { body, checked, type Sent } from './requests.ts';
+import { API_KEY_PREFIX, isApiKey, tokenOf } from '../../http/request-identity.ts';
+import type { Sent } from '../kit/endpoint.ts';
+import { type Call, endpoint } from './context.ts';
 
-export function apiKeyRoutes(api: Hono, ctx: Context): void {
-  const apiKeys = () => ctx.administration.apiKeys;
-  // A pattern ending in `/*` also matches the path without it.
-  api.use('/v1/keys/*', requestLimit(ctx));
-
-  /** Requires a login: a key must not create keys that outlive it or grant more, and `local` is not a user. */
-  async function caller(request: Request): Promise<Principal> {
-    const principal = await principalOf(ctx.authenticator, request);
-    const token = tokenOf(request);
-    if (token === null) throw new Fault('forbidden', 'API keys belong to users: log in.');
-    if (isApiKey(token)) throw new Fault('forbidden', 'An API key cannot manage API keys: log in.');
-    return principal;
-  }
-
-  api.get('/v1/keys', async (c) => {
-    const { id } = await caller(c.req.raw);
-    return c.json({ keys: (await apiKeys().list(id)).map(keyView) } satisfies Sent<ApiKeyList>);
-  });
-
-  api.post('/v1/keys', async (c) => {
-    const { id } = await caller(c.req.raw);
-    const { expiresAt, ...wanted } = checked(NewApiKey, await body(ctx, c.req.raw));
-    const until = expiresAt === undefined ? undefined : Date.parse(expiresAt);
-    const { key, ...view } = await apiKeys().add(id, { ...wanted, expiresAt: until });
-    c.header('cache-control', 'no-store');
-    return c.json({ ...keyView(view), key } satisfies Sent<MadeApiKey>, 201);
-  });
-
-  /** A key may revoke itself: this is how a client with a stored key signs out. */
-  api.delete('/v1/keys/:id', async (c) => {
-    const key = c.req.param('id');
-    const isOwn = tokenOf(c.req.raw)?.startsWith(`${API_KEY_PREFIX}${key}_`);
-    const { id, role } = isOwn ? await principalOf(ctx.authenticator, c.req.raw) : await caller(c.req.raw);
-    await apiKeys().revoke(key, role === 'admin' ? undefined : id);
-    return c.body(null, 204);
-  });
-
-  api.get('/v1/admin/keys', async (c) => {
-    const { role } = await caller(c.req.raw);
-    if (role !== 'admin') throw new Fault('forbidden', 'Only an admin may see the API keys of others.');
-    return c.json({ keys: (await apiKeys().list()).map(keyView) } satisfies Sent<ApiKeyList>);
-  });
+/** Requires a login: a key must not create keys that outlive it or grant more, and `local` is not a user. */
+function loggedIn({ request }: Call): void {
+  const token = tokenOf(request);
+  if (token === null) throw new Fault('forbidden', 'API keys belong to users: log in.');
+  if (isApiKey(token)) throw new Fault('forbidden', 'An API key cannot manage API keys: log in.');
 }
+
+export const apiKeyEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/v1/keys',
+    summary: 'The caller’s API keys',
+    security: 'token',
+    answers: { 200: { description: 'In order of creation', schema: 'ApiKeyList' } },
+    errors: [401, 403],
+    allow: loggedIn,
+    handle: async ({ principal }, { administration }) => ({
+      keys: (await administration.apiKeys.list(principal.id)).map(keyView),
+    }),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/keys',
+    summary: 'Creates an API key that acts as the caller. Needs a login: a key cannot create keys',
+    security: 'token',
+    examples: () => [
+      { body: { name: 'laptop', role: 'user', dialects: ['native'] } },
+      { body: { name: 'everything', role: 'admin' }, probe: true },
+    ],
+    body: NewApiKey,
+    answers: { 201: { description: '`key` is the secret; it is not shown again', schema: 'MadeApiKey' } },
+    errors: [400, 401, 403],
+    allow: loggedIn,
+    async handle({ c, principal, body: { expiresAt, ...wanted } }, { administration }) {
+      const until = expiresAt === undefined ? undefined : Date.parse(expiresAt);
+      const { key, ...view } = await administration.apiKeys.add(principal.id, {
+        ...wanted,
+        expiresAt: until,
+      });
+      c.header('cache-control', 'no-store');
+      return { ...keyView(view), key };
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/v1/keys/{id}',
+    summary: 'Revokes an API key of the caller, or of any user for admins, and closes its connections',
+    security: 'token',
+    examples: ({ key }) => [{ params: { id: key } }],
+    answers: { 204: { description: 'Revoked' } },
+    errors: [401, 403, 404],
+    /** A key may revoke itself: this is how a client with a stored key signs out. */
+    allow(call) {
+      if (!tokenOf(call.request)?.startsWith(`${API_KEY_PREFIX}${call.params.id}_`)) loggedIn(call);
+    },
+    handle: ({ principal: { id, role }, params }, { administration }) =>
+      administration.apiKeys.revoke(params.id, role === 'admin' ? undefined : id),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/admin/keys',
+    summary: 'The API keys of all users; for admins',
+    security: 'token',
+    answers: { 200: { description: 'In order of creation', schema: 'ApiKeyList' } },
+    errors: [401, 403],
+    allow(call) {
+      loggedIn(call);
+      if (call.principal.role !== 'admin')
+        throw new Fault('forbidden', 'Only an admin may see the API keys of others.');
+    },
+    handle: async (_, { administration }) => ({ keys: (await administration.apiKeys.list()).map(keyView) }),
+  }),
+];
 
 const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 

@@ -1,46 +1,70 @@
 /** Pending approvals, and the standing grants of a session. */
 import type { ApprovalId } from '@parlance/protocol';
-import {
-  AnswerApproval,
-  type ApprovalList,
-  type ApprovalReceipt,
-  type GrantList,
-  type GrantRevoked,
-  PageQuery,
-} from '@parlance/protocol/api';
-import type { Hono } from 'hono';
-import { principalOf } from '../../http/request-identity.ts';
-import type { Context } from './context.ts';
-import { body, checked, type Sent, sessionOf } from './requests.ts';
+import { AnswerApproval, PageQuery } from '@parlance/protocol/api';
+import { endpoint, sessionOf } from './context.ts';
 import { approvalView } from './views.ts';
 
-export function approvalRoutes(api: Hono, ctx: Context): void {
-  const { engine, authenticator } = ctx;
-
-  api.get('/v1/sessions/:id/grants', async (c) => {
-    const { ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
-    return c.json({ grants: (await engine.snapshot(ref)).grants } satisfies Sent<GrantList>);
-  });
-
-  api.delete('/v1/sessions/:id/grants/:grant', async (c) => {
-    const { principal, ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
-    const grant = c.req.param('grant');
-    const { seq } = await engine.send(ref, { type: 'grant.revoke', grant }, { principal, dialect: 'native' });
-    return c.json({ grant, seq } satisfies Sent<GrantRevoked>);
-  });
-
-  api.get('/v1/approvals', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    const { waiting, next } = await engine.approvals(principal, checked(PageQuery, c.req.query()));
-    const approvals = waiting.flatMap((now) => now.approvals.map((pending) => approvalView(now, pending)));
-    return c.json({ approvals, next } satisfies Sent<ApprovalList>);
-  });
-
-  api.post('/v1/approvals/:id', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    const answer = checked(AnswerApproval, await body(ctx, c.req.raw));
-    const approval = c.req.param('id') as ApprovalId;
-    const { seq } = await engine.answer(approval, answer, { principal, dialect: 'native' });
-    return c.json({ approval, answer: answer.answer, seq } satisfies Sent<ApprovalReceipt>);
-  });
-}
+export const approvalEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/grants',
+    summary: 'The standing grants of a session',
+    security: 'caller',
+    examples: ({ session }) => [{ params: { id: session } }],
+    answers: { 200: { description: 'The grants', schema: 'GrantList' } },
+    errors: [401, 403, 404],
+    async handle({ principal, params }, ctx) {
+      const ref = await sessionOf(ctx, principal, params.id);
+      return { grants: (await ctx.engine.snapshot(ref)).grants };
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/v1/sessions/{id}/grants/{grant}',
+    summary: 'Revokes a standing grant',
+    security: 'caller',
+    examples: ({ session, grant }) => [{ params: { id: session, grant } }],
+    answers: { 200: { description: 'Revoked', schema: 'GrantRevoked' } },
+    errors: [401, 403, 404],
+    async handle({ principal, params: { id, grant } }, ctx) {
+      const ref = await sessionOf(ctx, principal, id);
+      const command = { type: 'grant.revoke', grant } as const;
+      const { seq } = await ctx.engine.send(ref, command, { principal, dialect: 'native' });
+      return { grant, seq };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/approvals',
+    summary: 'Lists pending approvals that the caller may answer, by last change of their session',
+    security: 'caller',
+    examples: ({ owner, session }) => [{}, { query: { owner, session } }],
+    query: PageQuery,
+    answers: { 200: { description: 'One page', schema: 'ApprovalList' } },
+    errors: [400, 401, 403],
+    async handle({ principal, query }, { engine }) {
+      const { waiting, next } = await engine.approvals(principal, query);
+      const approvals = waiting.flatMap((now) => now.approvals.map((pending) => approvalView(now, pending)));
+      return { approvals, next };
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/approvals/{id}',
+    summary: 'Answers an approval; the first answer wins',
+    security: 'caller',
+    examples: ({ approval, hash }) => [
+      { params: { id: approval }, body: { answer: 'once' } },
+      { params: { id: approval }, body: { answer: 'always', hash } },
+      { params: { id: approval }, body: { answer: 'deny', reason: 'Not this file.' } },
+    ],
+    body: AnswerApproval,
+    answers: { 200: { description: 'Answered', schema: 'ApprovalReceipt' } },
+    errors: [400, 401, 403, 404, 409],
+    async handle({ principal, params, body }, { engine }) {
+      const approval = params.id as ApprovalId;
+      const { seq } = await engine.answer(approval, body, { principal, dialect: 'native' });
+      return { approval, answer: body.answer, seq };
+    },
+  }),
+];

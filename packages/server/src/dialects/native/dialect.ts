@@ -3,28 +3,19 @@
  * the core is available. There are no sockets: events are read in pages or as server-sent events.
  */
 
-import type { FaultCode } from '@parlance/protocol';
-import { Hono } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { principalOf } from '../../http/request-identity.ts';
-import { defineDialect, reported, requestIds } from '../kit/dialect.ts';
+import { defineDialect } from '../kit/dialect.ts';
 import { HTTP_STATUS } from '../kit/http-status.ts';
-import { requestLimit } from '../kit/request-limit.ts';
-import { retryText, setRetryAfter } from '../kit/retry.ts';
+import { retryText } from '../kit/retry.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { aboutView } from './about.ts';
-import { adminRoutes } from './admin.ts';
-import { apiKeyRoutes } from './api-keys.ts';
-import { approvalRoutes } from './approvals.ts';
-import type { Context } from './context.ts';
-import { pairingRoutes } from './pairings.ts';
-import { priceRoutes } from './prices.ts';
+import { adminEndpoints, priceEndpoints } from './admin.ts';
+import { apiKeyEndpoints } from './api-keys.ts';
+import { approvalEndpoints } from './approvals.ts';
+import { pairingEndpoints } from './pairings.ts';
 import { projection } from './projection.ts';
-import { searchRoutes } from './search.ts';
-import { sessionRoutes } from './sessions.ts';
-import { setupRoutes } from './setup.ts';
-import { shareRoutes } from './shares.ts';
-import { streamRoutes } from './streams.ts';
+import { sessionEndpoints } from './sessions.ts';
+import { setupEndpoints } from './setup.ts';
+import { sharedPages, shareEndpoints } from './shares.ts';
+import { streamEndpoints } from './streams.ts';
 
 /** Paths below `/v1`. One that ends in `/*` also matches the path without it. */
 const HTTP_PATHS = [
@@ -46,49 +37,21 @@ const HTTP_PATHS = [
 export const native = defineDialect({
   name: 'native',
   listen: [...HTTP_PATHS.map((path) => ({ http: `/v1${path}` })), { http: '/shared/*' }],
-  inbound: (ctx, hub: SubscriptionHub<null>) => ({ routes: (app) => routes(app, { ...ctx, hub }) }),
+  inbound: (ctx, hub: SubscriptionHub<null>) => ({ rest: { ...ctx, hub, pageOf: sharedPages() } }),
+  rest: {
+    endpoints: [
+      ...sessionEndpoints,
+      ...streamEndpoints,
+      ...approvalEndpoints,
+      ...shareEndpoints,
+      ...priceEndpoints,
+      ...apiKeyEndpoints,
+      ...pairingEndpoints,
+      ...adminEndpoints,
+      ...setupEndpoints,
+    ],
+    fault: (fault, c) => c.json({ error: fault.data(), detail: retryText(fault) }, HTTP_STATUS[fault.code]),
+  },
   projection,
   describe: async () => (await import('./describe.ts')).description,
 });
-
-// In: the HTTP endpoints.
-
-function routes(app: Hono, ctx: Context): void {
-  const { engine, authenticator } = ctx;
-  const api = new Hono();
-  // A pattern ending in `/*` also matches the path without it.
-  for (const path of ['/v1/sessions/*', '/v1/approvals/*', '/v1/activity', '/v1/tags', '/v1/search'])
-    api.use(path, requestLimit(ctx));
-
-  sessionRoutes(api, ctx);
-  searchRoutes(api, ctx);
-  shareRoutes(api, ctx);
-  streamRoutes(api, ctx);
-  approvalRoutes(api, ctx);
-  adminRoutes(api, ctx);
-  apiKeyRoutes(api, ctx);
-  priceRoutes(api, ctx);
-  pairingRoutes(api, ctx);
-  setupRoutes(api, ctx);
-
-  api.get('/v1/server', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    return c.json(aboutView(ctx.about, engine, principal));
-  });
-
-  api.get('/v1/dialects', async (c) => {
-    await principalOf(authenticator, c.req.raw);
-    return c.json(await ctx.about.dialectList());
-  });
-
-  api.onError((thrown, c) => {
-    const fault = reported(thrown, ctx, requestIds(c.req.raw));
-    setRetryAfter(c, fault);
-    return c.json({ error: fault.data(), detail: retryText(fault) }, FAULTS[fault.code]);
-  });
-  app.route('/', api);
-}
-
-// Faults as HTTP statuses.
-
-const FAULTS: Record<FaultCode, ContentfulStatusCode> = HTTP_STATUS;

@@ -1,104 +1,140 @@
 /** Pairing of browser extensions: the extension requests it, a logged-in user approves it. */
-import { Fault, type Principal } from '@parlance/protocol';
+import { Fault } from '@parlance/protocol';
 import {
-  type MadePairingRequest,
   NewPairing,
-  type OwnPairing,
   type Pairing,
   PairingAnswer,
   PairingCode,
-  type PairingList,
   type PairingRequest,
 } from '@parlance/protocol/api';
-import type { Hono } from 'hono';
 import {
   OWN_PAIRING_PATH,
   PAIRINGS_PATH,
   type PairingRequestView,
   type PairingView,
 } from '../../http/pairings.ts';
-import { keyOf, principalOf, tokenOf } from '../../http/request-identity.ts';
-import { parseBody } from '../kit/json-body.ts';
-import { requestLimit } from '../kit/request-limit.ts';
-import type { Context } from './context.ts';
-import { body, checked } from './requests.ts';
+import { keyOf, tokenOf } from '../../http/request-identity.ts';
+import { type Call, type Context, endpoint } from './context.ts';
 
-export function pairingRoutes(api: Hono, ctx: Context): void {
-  const pairings = () => ctx.administration.pairings;
-  // A pattern ending in `/*` also matches the path without it.
-  api.use('/v1/pairings/*', requestLimit(ctx));
-
-  /** An extension must not approve others, and a key limited to some dialects must not create one for all. */
-  async function person(request: Request): Promise<Principal> {
-    const principal = await principalOf(ctx.authenticator, request);
-    const isPaired = (await keyOf(ctx.authenticator, request))?.origin != null;
-    if (isPaired || principal.dialects !== undefined)
-      throw new Fault('forbidden', 'Only users manage paired extensions: log in.');
-    return principal;
-  }
-
-  const own = (request: Request): string => {
-    const token = tokenOf(request);
-    if (token === null) throw new Fault('unauthenticated', 'The token of a pairing is required.');
-    return token;
-  };
-
-  api.post(PAIRINGS_PATH, async (c) => {
-    const parsed = parseBody(await ctx.readBody(c.req.raw, 'anonymous'));
-    if ('problem' in parsed) throw new Fault('invalid', `The body ${parsed.problem}.`);
-    const { name } = checked(NewPairing, parsed.value);
-    const origin = c.req.header('origin') ?? null;
-    const made = await pairings().request({ origin, name }, ctx.addressOf(c.req.raw));
-    c.header('cache-control', 'no-store');
-    return c.json({ ...made, expiresAt: time(made.expiresAt) } satisfies MadePairingRequest, 201);
-  });
-
-  api.get(OWN_PAIRING_PATH, async (c) => {
-    const state = await pairings().own(own(c.req.raw));
-    c.header('cache-control', 'no-store');
-    const answer: OwnPairing =
-      state.status === 'waiting' ? { ...state, expiresAt: time(state.expiresAt) } : state;
-    return c.json(answer);
-  });
-
-  api.delete(OWN_PAIRING_PATH, async (c) => {
-    await pairings().end(own(c.req.raw));
-    return c.body(null, 204);
-  });
-
-  api.get(PAIRINGS_PATH, async (c) => {
-    const caller = await person(c.req.raw);
-    // With logins, users type the code that their own extension shows: a list would invite them to approve a
-    // stranger's request.
-    const waiting = ctx.authenticator.open ? await pairings().waiting() : [];
-    const pairs = await pairings().list(caller);
-    return c.json({
-      pairings: pairs.map(pairingView),
-      waiting: waiting.map(requestView),
-    } satisfies PairingList);
-  });
-
-  api.post('/v1/pairings/find', async (c) => {
-    const caller = await person(c.req.raw);
-    const { code } = checked(PairingCode, await body(ctx, c.req.raw));
-    return c.json(requestView(await pairings().find(code, caller)));
-  });
-
-  api.post('/v1/pairings/answer', async (c) => {
-    const caller = await person(c.req.raw);
-    const { code, allow } = checked(PairingAnswer, await body(ctx, c.req.raw));
-    const key = await keyOf(ctx.authenticator, c.req.raw);
-    if (allow) return c.json(pairingView(await pairings().allow(code, caller, key)));
-    await pairings().deny(code, caller);
-    return c.body(null, 204);
-  });
-
-  api.delete('/v1/pairings/:id', async (c) => {
-    const caller = await person(c.req.raw);
-    await pairings().revoke(c.req.param('id'), caller.role === 'admin' ? undefined : caller);
-    return c.body(null, 204);
-  });
+/** An extension must not approve others, and a key limited to some dialects must not create one for all. */
+async function isPerson({ principal, request }: Call, { authenticator }: Context): Promise<void> {
+  const isPaired = (await keyOf(authenticator, request))?.origin != null;
+  if (isPaired || principal.dialects !== undefined)
+    throw new Fault('forbidden', 'Only users manage paired extensions: log in.');
 }
+
+function ownToken(request: Request): string {
+  const token = tokenOf(request);
+  if (token === null) throw new Fault('unauthenticated', 'The token of a pairing is required.');
+  return token;
+}
+
+export const pairingEndpoints = [
+  endpoint({
+    method: 'post',
+    path: PAIRINGS_PATH,
+    summary: 'Requests the pairing of a browser extension. The request must have the origin of an extension',
+    security: 'nobody',
+    examples: () => [{ body: { name: 'Parlance on my laptop' } }],
+    body: NewPairing,
+    answers: {
+      201: {
+        description: 'The code that a user approves, and the token that becomes valid then',
+        schema: 'MadePairingRequest',
+      },
+    },
+    errors: [400, 403, 429],
+    async handle({ c, request, body: { name } }, { administration, addressOf }) {
+      const origin = request.headers.get('origin');
+      const made = await administration.pairings.request({ origin, name }, addressOf(request));
+      c.header('cache-control', 'no-store');
+      return { ...made, expiresAt: time(made.expiresAt) };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: OWN_PAIRING_PATH,
+    summary: 'The state of the pairing that the token belongs to, including before it is approved',
+    security: 'token',
+    identified: false,
+    answers: { 200: { description: 'Waiting or approved', schema: 'OwnPairing' } },
+    errors: [401, 404, 429],
+    async handle({ c, request }, { administration }) {
+      const state = await administration.pairings.own(ownToken(request));
+      c.header('cache-control', 'no-store');
+      return state.status === 'waiting' ? { ...state, expiresAt: time(state.expiresAt) } : state;
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: OWN_PAIRING_PATH,
+    summary: 'Ends the pairing of the calling extension',
+    security: 'token',
+    identified: false,
+    answers: { 204: { description: 'The token is revoked' } },
+    errors: [401, 404, 429],
+    handle: ({ request }, { administration }) => administration.pairings.end(ownToken(request)),
+  }),
+  endpoint({
+    method: 'get',
+    path: PAIRINGS_PATH,
+    summary: 'The caller’s paired extensions; in open mode also those waiting for approval',
+    security: 'caller',
+    answers: { 200: { description: 'In order of approval', schema: 'PairingList' } },
+    errors: [401, 403, 429],
+    allow: isPerson,
+    async handle({ principal }, { administration: { pairings }, authenticator }) {
+      // With logins, users type the code that their own extension shows: a list would invite them to approve a
+      // stranger's request.
+      const waiting = authenticator.open ? await pairings.waiting() : [];
+      const paired = await pairings.list(principal);
+      return { pairings: paired.map(pairingView), waiting: waiting.map(requestView) };
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/pairings/find',
+    summary: 'The pairing request with this code',
+    security: 'caller',
+    examples: ({ code }) => [{ body: { code } }],
+    body: PairingCode,
+    answers: { 200: { description: 'It waits', schema: 'PairingRequest' } },
+    errors: [400, 401, 403, 404, 429],
+    allow: isPerson,
+    handle: async ({ principal, body: { code } }, { administration }) =>
+      requestView(await administration.pairings.find(code, principal)),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/pairings/answer',
+    summary:
+      'Approves or denies the pairing request with this code. An approved extension acts as the caller',
+    security: 'caller',
+    examples: ({ code }) => [{ body: { code, allow: true } }],
+    body: PairingAnswer,
+    answers: { 200: { description: 'Paired', schema: 'Pairing' }, 204: { description: 'Denied' } },
+    errors: [400, 401, 403, 404, 429],
+    allow: isPerson,
+    async handle({ principal, request, body: { code, allow } }, { administration, authenticator }) {
+      const key = await keyOf(authenticator, request);
+      if (allow) return pairingView(await administration.pairings.allow(code, principal, key));
+      return administration.pairings.deny(code, principal);
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/v1/pairings/{id}',
+    summary:
+      'Revokes a paired extension of the caller, or of any user for admins, and closes its connections',
+    security: 'caller',
+    examples: ({ pairing }) => [{ params: { id: pairing } }],
+    answers: { 204: { description: 'Revoked' } },
+    errors: [401, 403, 404, 429],
+    allow: isPerson,
+    handle: ({ principal, params }, { administration }) =>
+      administration.pairings.revoke(params.id, principal.role === 'admin' ? undefined : principal),
+  }),
+];
 
 const time = (at: number): string => new Date(at).toISOString();
 

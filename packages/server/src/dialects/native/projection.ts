@@ -3,8 +3,8 @@ import { type EphemeralEvent, isDurable, type SessionEvent } from '@parlance/pro
 import type * as api from '@parlance/protocol/api';
 import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
+import type { Sent } from '../kit/endpoint.ts';
 import type { Projection, StepResult } from '../kit/projection.ts';
-import type { Sent } from './requests.ts';
 
 /** The state of the session when a reader starts to receive live events. */
 type Snapshot = { readonly snapshot: Sent<api.Snapshot> };

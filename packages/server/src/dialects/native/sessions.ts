@@ -1,81 +1,242 @@
-/** Sessions and their commands. */
+/** The server, sessions and their commands, and the search in them. */
 import { Command, Fault } from '@parlance/protocol';
-import {
-  CommandHeaders,
-  ExportQuery,
-  type Receipt,
-  type SessionDetails,
-  type SessionPage,
-  SessionsQuery,
-  type TagList,
-} from '@parlance/protocol/api';
-import type { Hono } from 'hono';
-import { principalOf } from '../../http/request-identity.ts';
-import type { Context } from './context.ts';
+import { CommandHeaders, ExportQuery, SearchQuery, SessionsQuery } from '@parlance/protocol/api';
+import type { ExampleIds, RequestExample } from '../kit/description.ts';
+import { aboutView } from './about.ts';
+import { endpoint, NO_SESSION, recordOf, sessionOf } from './context.ts';
 import { exportAnswer } from './export.ts';
-import { body, checked, type Sent, sessionOf } from './requests.ts';
 import { driverView, nowView, sessionView } from './views.ts';
 
-export function sessionRoutes(api: Hono, ctx: Context): void {
-  const { engine, authenticator } = ctx;
+export const sessionEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions',
+    summary: 'Lists sessions by last change, latest first',
+    security: 'caller',
+    examples: ({ owner }) => [{}, { query: { owner, limit: '500' } }],
+    query: SessionsQuery,
+    answers: { 200: { description: 'One page', schema: 'SessionPage' } },
+    errors: [400, 401, 403],
+    async handle({ principal, query: { q: title, status, pinned, ...query } }, { engine, connections }) {
+      const page = await engine.list(principal, {
+        ...query,
+        title,
+        status: status && [status],
+        pinned: pinned && true,
+      });
+      return {
+        sessions: page.sessions.map((record) => sessionView(record, connections.of(record.ref))),
+        next: page.next,
+      };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/search',
+    summary: 'Searches the messages of the caller’s sessions, latest first',
+    security: 'caller',
+    examples: () => [{ query: { q: 'count' } }],
+    query: SearchQuery,
+    answers: { 200: { description: 'One page', schema: 'FoundPage' } },
+    errors: [400, 401, 403],
+    async handle({ principal, query: { q: text, ...page } }, { engine }) {
+      const { messages, next, complete } = await engine.search(principal, { text, ...page });
+      return {
+        messages: messages.map(({ ref, title, archived, seq, at, from, excerpt }) => ({
+          session: ref.id,
+          title,
+          archived,
+          seq,
+          at: new Date(at).toISOString(),
+          from,
+          excerpt,
+        })),
+        next,
+        complete,
+      };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/tags',
+    summary: 'The tags of the caller’s sessions, and how many have them',
+    security: 'caller',
+    answers: { 200: { description: 'The tags', schema: 'TagList' } },
+    errors: [401, 403],
+    handle: async ({ principal }, { engine }) => ({ tags: await engine.tags(principal) }),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}',
+    summary: 'A session and its current state',
+    security: 'caller',
+    examples: ({ session }) => [{ params: { id: session } }],
+    answers: { 200: { description: 'The session', schema: 'SessionDetails' } },
+    errors: [401, 403, 404],
+    async handle({ principal, params }, ctx) {
+      const { engine, connections } = ctx;
+      const record = await recordOf(ctx, principal, params.id);
+      return {
+        ...sessionView(record, connections.of(record.ref)),
+        now: nowView(await engine.snapshot(record.ref)),
+        ...(principal.role === 'admin' && { driver: driverView(await engine.driver(record.ref)) }),
+      };
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/v1/sessions/{id}',
+    summary: 'Permanently deletes a session and its events',
+    security: 'caller',
+    examples: ({ session }) => [{ params: { id: session } }],
+    answers: { 204: { description: 'Deleted' } },
+    errors: [401, 403, 404],
+    handle: async ({ principal, params }, ctx) =>
+      ctx.engine.erase(await sessionOf(ctx, principal, params.id), { principal, dialect: 'native' }),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/server',
+    summary: 'The server, its models and agents, and the caller',
+    security: 'caller',
+    limited: false,
+    answers: { 200: { description: 'About the server', schema: 'About' } },
+    errors: [401],
+    handle: ({ principal }, { about, engine }) => aboutView(about, engine, principal),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/dialects',
+    summary: 'The served dialects: addresses, messages with examples, and first steps',
+    security: 'caller',
+    limited: false,
+    answers: { 200: { description: 'The served dialects', schema: 'DialectList' } },
+    errors: [401],
+    handle: (_, { about }) => about.dialectList(),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/export',
+    summary: 'A session as a file: JSON lines, readable by parlance import, or a document',
+    security: 'caller',
+    examples: ({ session }) => [{ params: { id: session } }],
+    query: ExportQuery,
+    answers: {
+      200: {
+        description:
+          'A header with the number of events, then one line per event; with `format`, Markdown or an HTML page',
+        type: 'application/x-ndjson',
+      },
+    },
+    errors: [401, 403, 404],
+    handle: async ({ principal, params, query }, ctx) =>
+      exportAnswer(ctx.engine, await recordOf(ctx, principal, params.id), query.format),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/sessions/{id}/commands',
+    summary: 'Sends a command to a session; `session.create` and `input.submit` create a missing session',
+    security: 'caller',
+    examples: (ids) => commandExamples(ids),
+    headers: CommandHeaders,
+    body: Command,
+    answers: { 200: { description: 'Executed and durable', schema: 'Receipt' } },
+    errors: [400, 401, 403, 404, 409],
+    async handle({ principal, params, headers, body: command }, { engine }) {
+      const ref = await engine.resolve(principal, params.id);
+      if (!CREATING.has(command.type) && !(await engine.record(ref)))
+        throw new Fault('not_found', NO_SESSION);
+      const { seq, events } = await engine.send(ref, command, {
+        principal,
+        dialect: 'native',
+        key: headers['idempotency-key'],
+        keyOnce: true,
+      });
+      return { session: ref.id, seq, facts: events };
+    },
+  }),
+];
 
-  api.get('/v1/sessions', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    const { q: title, status, pinned, ...query } = checked(SessionsQuery, c.req.query());
-    const page = await engine.list(principal, {
-      ...query,
-      title,
-      status: status && [status],
-      pinned: pinned && true,
-    });
-    return c.json({
-      sessions: page.sessions.map((record) => sessionView(record, ctx.connections.of(record.ref))),
-      next: page.next,
-    } satisfies Sent<SessionPage>);
-  });
+/** Commands that create a missing session. */
+const CREATING: ReadonlySet<string> = new Set<Command['type']>(['session.create', 'input.submit']);
 
-  api.get('/v1/tags', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    return c.json({ tags: await engine.tags(principal) } satisfies Sent<TagList>);
-  });
+// Examples of commands: at least one of each type.
 
-  api.get('/v1/sessions/:id', async (c) => {
-    const { principal, ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
-    const record = await engine.record(ref);
-    if (!record) throw new Fault('not_found', 'There is no such session.');
-    return c.json({
-      ...sessionView(record, ctx.connections.of(ref)),
-      now: nowView(await engine.snapshot(ref)),
-      ...(principal.role === 'admin' && { driver: driverView(await engine.driver(ref)) }),
-    } satisfies Sent<SessionDetails>);
-  });
+/** The title and the fields of the command. */
+type Example = readonly [title: string, fields?: object];
 
-  api.delete('/v1/sessions/:id', async (c) => {
-    const { principal, ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
-    await engine.erase(ref, { principal, dialect: 'native' });
-    return c.body(null, 204);
-  });
+const text = (words: string) => [{ type: 'text', text: words }];
 
-  api.get('/v1/sessions/:id/export', async (c) => {
-    const { ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
-    const record = await engine.record(ref);
-    if (!record) throw new Fault('not_found', 'There is no such session.');
-    return exportAnswer(engine, record, checked(ExportQuery, c.req.query()).format);
-  });
+const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly Example[]>> = {
+  'input.submit': () => [
+    ['Send a message', { parts: text('count to 20') }],
+    ['Ask for a command that needs approval', { parts: text('run touch hello.txt') }],
+    ['Interrupt the running turn', { parts: text('count to 3'), mode: 'supersede' }],
+    ['Let the model continue without a new message', { parts: [], continues: true }],
+    [
+      'Call a tool by name, without the model',
+      { parts: text(''), call: { tool: 'echo', input: { value: 'Hello' } } },
+    ],
+  ],
+  'session.create': () => [
+    ['Create the session', { title: 'Playground' }],
+    [
+      'Import a conversation',
+      {
+        history: [
+          { type: 'user', parts: text('What is 2 + 2?') },
+          { type: 'call', call: 'call_1', tool: 'calculate', input: { expression: '2 + 2' } },
+          { type: 'result', call: 'call_1', parts: text('4') },
+          { type: 'text', text: 'It is 4.' },
+        ],
+      },
+    ],
+  ],
+  'turn.cancel': ({ turn }) => [
+    ['Stop the turn'],
+    ['Stop one turn, or cancel its waiting message', { turn }],
+  ],
+  'approval.answer': ({ approval, hash }) => [
+    ['Approve once', { answer: 'once' }],
+    ['Approve always, exactly what was shown', { answer: 'always', approval, hash }],
+    ['Deny with a reason', { answer: 'deny', approval, reason: 'Not this file.' }],
+    ['Deny and end the turn', { answer: 'deny', approval, exit: true }],
+  ],
+  'approval.explain': ({ approval }) => [
+    ['Ask for an explanation'],
+    ['Ask for an explanation of one approval', { approval }],
+  ],
+  'call.answer': ({ call }) => [
+    ['Return the result of a deferred call', { call, parts: text('It is done.') }],
+  ],
+  'session.rename': () => [['Rename the session', { title: 'Counting' }]],
+  'session.configure': () => [
+    ['Let edits run without approval', { approval: 'auto-edit' }],
+    ['Use the model of the agent', { approval: 'suggest', model: null }],
+  ],
+  'session.archive': () => [['Archive the session']],
+  'session.unarchive': () => [['Restore the session from the archive']],
+  'session.pin': () => [['Pin the session'], ['Unpin the session', { pinned: false }]],
+  'session.tag': () => [['Set the tags', { tags: ['counting', 'work'] }]],
+  'session.label': () => [['Set a label', { labels: { topic: 'counting' } }]],
+  'grant.revoke': ({ grant }) => [['Revoke a standing grant', { grant }]],
+  'context.compact': () => [['Compact the context']],
+  'session.clear': () => [['Clear the context']],
+};
 
-  api.post('/v1/sessions/:id/commands', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    const { 'idempotency-key': key } = checked(CommandHeaders, c.req.header());
-    const command = checked(Command, await body(ctx, c.req.raw));
-    const ref = await engine.resolve(principal, c.req.param('id'));
-    const creates = command.type === 'session.create' || command.type === 'input.submit';
-    if (!creates && !(await engine.record(ref))) throw new Fault('not_found', 'There is no such session.');
-    const { seq, events } = await engine.send(ref, command, {
-      principal,
-      dialect: 'native',
-      key,
-      keyOnce: true,
-    });
-    return c.json({ session: ref.id, seq, facts: events } satisfies Sent<Receipt>);
-  });
+function commandExamples(ids: ExampleIds): readonly [RequestExample, ...RequestExample[]] {
+  const params = { id: ids.session };
+  const [first, ...others] = Object.entries(COMMANDS).flatMap(([type, examples]) =>
+    examples(ids).map(
+      ([title, fields], index): RequestExample => ({
+        title,
+        params,
+        body: { type, ...fields },
+        ...(CREATING.has(type) && { creates: true }),
+        ...(type === 'input.submit' && index === 0 && { first: true }),
+      }),
+    ),
+  );
+  if (!first) throw new Error('there are no commands');
+  return [first, ...others];
 }

@@ -1,98 +1,131 @@
 /** Setup while the server runs: the model and its keys, agents, MCP servers and browser origins. */
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
-import {
-  type AgentSetup,
-  type ModelList,
-  type ModelListing,
-  ModelQuestion,
-  type RefusedOriginList,
-  type Settings,
-  SettingsChange,
-} from '@parlance/protocol/api';
-import type { Hono } from 'hono';
+import { ModelQuestion, SettingsChange } from '@parlance/protocol/api';
 import { type Agent, requirePermission } from '../../core/index.ts';
-import { keyOf, principalOf, requireLogin } from '../../http/request-identity.ts';
+import { keyOf, requireLogin } from '../../http/request-identity.ts';
 import type { SetupView } from '../kit/setup.ts';
-import type { Context } from './context.ts';
-import { body, checked, type Sent } from './requests.ts';
+import { type Call, type Context, endpoint } from './context.ts';
 
-export function setupRoutes(api: Hono, ctx: Context): void {
-  const setup = () => ctx.administration.setup;
-  /** API keys may change these. The other settings grant access or run commands, and need a login. */
-  const changedByKeys = () => new Set([...setup().modelSettings, 'agents', 'domains']);
-  /** In open mode the local user may change these without a login. */
-  const changedByLocal = () => new Set([...changedByKeys(), 'mcpServers']);
+/** API keys may change these. The other settings grant access or run commands, and need a login. */
+const changedByKeys = ({ setup }: Context['administration']): ReadonlySet<string> =>
+  new Set([...setup.modelSettings, 'agents', 'domains']);
 
-  async function caller(request: Request): Promise<Principal> {
-    const principal = await principalOf(ctx.authenticator, request);
-    if (principal.role !== 'admin' && !isLocal(principal))
-      throw new Fault('forbidden', 'Only an admin may set up the server.');
-    if (isLocal(principal)) await requireConsole(request, ctx);
-    return principal;
-  }
+/** In open mode the local user may change these without a login. */
+const changedByLocal = (administration: Context['administration']): ReadonlySet<string> =>
+  new Set([...changedByKeys(administration), 'mcpServers']);
 
-  async function admin(request: Request): Promise<void> {
-    if ((await caller(request)).role !== 'admin')
-      throw new Fault('forbidden', 'Only an admin may do this: sign in as one.');
-  }
-
-  api.get('/v1/admin/settings', async (c) => {
-    const principal = await caller(c.req.raw);
-    return c.json(settingsView(setup().view(), principal, changedByLocal()) satisfies Sent<Settings>);
-  });
-
-  api.patch('/v1/admin/settings', async (c) => {
-    const principal = await caller(c.req.raw);
-    const change = checked(SettingsChange, await body(ctx, c.req.raw));
-    const reserved = Object.keys(change.values).find((key) => !changedByLocal().has(key));
-    if (principal.role !== 'admin' && reserved !== undefined)
-      throw new Fault('forbidden', 'Only an admin may change this: sign in as one.');
-    const privileged = Object.keys(change.values).find((key) => !changedByKeys().has(key));
-    if (privileged !== undefined)
-      await requireLogin(ctx.authenticator, c.req.raw, `change the setting ${privileged}`);
-    return c.json(
-      settingsView(await setup().change(change), principal, changedByLocal()) satisfies Sent<Settings>,
-    );
-  });
-
-  api.post('/v1/admin/models', async (c) => {
-    await caller(c.req.raw);
-    return c.json(
-      (await setup().models(checked(ModelQuestion, await body(ctx, c.req.raw)))) satisfies Sent<ModelListing>,
-    );
-  });
-
-  api.get('/v1/admin/agents', async (c) => {
-    await caller(c.req.raw);
-    const { agents } = ctx.engine.catalog.listed;
-    const tools = ctx.engine.toolSpecs().map(({ name, description }) => ({ name, description }));
-    return c.json({
-      agents: agents.map(agentView),
-      tools,
-      fixed: setup().fixedIds(),
-    } satisfies Sent<AgentSetup>);
-  });
-
-  api.post('/v1/admin/mcp/:name/restart', async (c) => {
-    await caller(c.req.raw);
-    if (!(await setup().restartMcp(c.req.param('name'))))
-      throw new Fault('not_found', 'There is no such MCP server.');
-    return c.body(null, 204);
-  });
-
-  api.get('/v1/admin/origins', async (c) => {
-    await admin(c.req.raw);
-    const refused = setup().refusedOrigins();
-    return c.json({
-      refused: refused.map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
-    } satisfies RefusedOriginList);
-  });
-
-  api.get('/v1/server/models', async (c) => {
-    requirePermission(await principalOf(ctx.authenticator, c.req.raw), 'chat:send');
-    return c.json({ providers: await setup().listModels() } satisfies Sent<ModelList>);
-  });
+async function setsUp({ principal, request }: Call, ctx: Context): Promise<void> {
+  if (principal.role !== 'admin' && !isLocal(principal))
+    throw new Fault('forbidden', 'Only an admin may set up the server.');
+  if (isLocal(principal)) await requireConsole(request, ctx);
 }
+
+export const setupEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/v1/admin/settings',
+    summary:
+      'The settings that can be changed while the server runs, without secrets; for admins, in part for the local user in open mode',
+    security: 'token',
+    answers: { 200: { description: 'The settings', schema: 'Settings' } },
+    errors: [401, 403],
+    allow: setsUp,
+    handle: ({ principal }, { administration }) =>
+      settingsView(administration.setup.view(), principal, changedByLocal(administration)),
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/v1/admin/settings',
+    summary:
+      'Changes stored settings and applies them at once, on every node. Flags, environment and config file take precedence',
+    security: 'token',
+    examples: () => [{ body: { version: 0, values: { allowedOrigins: ['https://chat.example.com'] } } }],
+    body: SettingsChange,
+    answers: { 200: { description: 'Stored and in use', schema: 'Settings' } },
+    errors: [400, 401, 403, 409],
+    allow: setsUp,
+    async handle({ principal, request, body: change }, { administration, authenticator }) {
+      const local = changedByLocal(administration);
+      const keys = changedByKeys(administration);
+      if (principal.role !== 'admin' && Object.keys(change.values).some((key) => !local.has(key)))
+        throw new Fault('forbidden', 'Only an admin may change this: sign in as one.');
+      const privileged = Object.keys(change.values).find((key) => !keys.has(key));
+      if (privileged !== undefined)
+        await requireLogin(authenticator, request, `change the setting ${privileged}`);
+      return settingsView(await administration.setup.change(change), principal, local);
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/admin/models',
+    summary: 'Lists the models of a model API, to test a key and a base URL before storing them',
+    security: 'token',
+    examples: () => [{ body: { provider: 'google', address: 'http://127.0.0.1:9' } }],
+    body: ModelQuestion,
+    answers: { 200: { description: 'The models', schema: 'ModelListing' } },
+    errors: [400, 401, 403, 502],
+    allow: setsUp,
+    handle: ({ body }, { administration }) => administration.setup.models(body),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/admin/agents',
+    summary: 'Agents with their instructions, and the tools that an agent can have',
+    security: 'token',
+    answers: { 200: { description: 'The agents and tools', schema: 'AgentSetup' } },
+    errors: [401, 403],
+    allow: setsUp,
+    handle: (_, { administration, engine }) => ({
+      agents: engine.catalog.listed.agents.map(agentView),
+      tools: engine.toolSpecs().map(({ name, description }) => ({ name, description })),
+      fixed: administration.setup.fixedIds(),
+    }),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/admin/mcp/{name}/restart',
+    summary: 'Stops an MCP server and starts it again; for admins, and for the local user in open mode',
+    security: 'token',
+    examples: () => [{ params: { name: 'files' } }],
+    answers: { 204: { description: 'Restarted; the start may still fail' } },
+    errors: [401, 403, 404],
+    allow: setsUp,
+    async handle({ params }, { administration }) {
+      if (!(await administration.setup.restartMcp(params.name)))
+        throw new Fault('not_found', 'There is no such MCP server.');
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/admin/origins',
+    summary: 'Browser origins that were refused recently, latest first; for admins',
+    security: 'token',
+    changing: true,
+    answers: { 200: { description: 'The origins', schema: 'RefusedOriginList' } },
+    errors: [401, 403],
+    async allow(call, ctx) {
+      await setsUp(call, ctx);
+      if (call.principal.role !== 'admin')
+        throw new Fault('forbidden', 'Only an admin may do this: sign in as one.');
+    },
+    handle: (_, { administration }) => ({
+      refused: administration.setup
+        .refusedOrigins()
+        .map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
+    }),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/server/models',
+    summary: 'The models of all providers that have a key or an address, the one in use first',
+    security: 'caller',
+    limited: false,
+    answers: { 200: { description: 'The models', schema: 'ModelList' } },
+    errors: [401, 403],
+    allow: ({ principal }) => requirePermission(principal, 'chat:send'),
+    handle: async (_, { administration }) => ({ providers: await administration.setup.listModels() }),
+  }),
+];
 
 const agentView = ({ id, name, description, instructions, model, tools, starters }: Agent) => ({
   id,

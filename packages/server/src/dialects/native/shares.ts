@@ -1,12 +1,9 @@
 /** Links to a session for people without an account, and the page they open. */
 import { Fault } from '@parlance/protocol';
-import type { MadeShare, Share, ShareList } from '@parlance/protocol/api';
-import type { Hono } from 'hono';
+import type { Share } from '@parlance/protocol/api';
 import type { SharedSession } from '../../core/index.ts';
 import { LruMap } from '../../lib/lru-map.ts';
-import { requestLimit } from '../kit/request-limit.ts';
-import type { Context } from './context.ts';
-import { sessionOf } from './requests.ts';
+import { endpoint, sessionOf } from './context.ts';
 import { transcriptOf } from './transcript/fold.ts';
 import { htmlOf, PAGE_POLICY } from './transcript/html.ts';
 import { documentOf } from './transcript/markdown.ts';
@@ -16,7 +13,7 @@ import { STYLE } from './transcript/style.ts';
 const KEPT_BYTES = 64 * 1024 * 1024;
 
 /** The page of a link: rendered once, also for concurrent requests, and kept while there is room. */
-function sharedPages(): (shared: SharedSession) => Promise<Uint8Array<ArrayBuffer>> {
+export function sharedPages(): (shared: SharedSession) => Promise<Uint8Array<ArrayBuffer>> {
   const kept = new LruMap<Uint8Array<ArrayBuffer>>(KEPT_BYTES, ({ byteLength }) => byteLength);
   const started = new Map<string, Promise<Uint8Array<ArrayBuffer>>>();
 
@@ -37,45 +34,73 @@ function sharedPages(): (shared: SharedSession) => Promise<Uint8Array<ArrayBuffe
   };
 }
 
-export function shareRoutes(api: Hono, ctx: Context): void {
-  const { engine, log } = ctx;
-  const pageOf = sharedPages();
-  api.use('/shared/*', requestLimit(ctx));
-
-  api.get('/v1/sessions/:id/shares', async (c) => {
-    const { principal, ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
-    return c.json({ shares: (await engine.shares(ref, principal)).map(shareView) } satisfies ShareList);
-  });
-
-  api.post('/v1/sessions/:id/shares', async (c) => {
-    const { principal, ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
-    const { share, token } = await engine.share(ref, principal);
-    // So that the first reader does not wait.
-    void engine
-      .shared(token)
-      .then(pageOf)
-      .catch((cause) => log.warn({ err: cause }, 'failed to render a shared page in advance'));
-    c.header('cache-control', 'no-store');
-    return c.json({ ...shareView(share), path: `/shared/${token}` } satisfies MadeShare, 201);
-  });
-
-  api.delete('/v1/sessions/:id/shares/:share', async (c) => {
-    const { principal, ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
-    await engine.unshare(ref, principal, c.req.param('share'));
-    return c.body(null, 204);
-  });
-
+export const shareEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/shares',
+    summary: 'The links to this session',
+    security: 'caller',
+    examples: ({ session }) => [{ params: { id: session } }],
+    answers: { 200: { description: 'In order of creation', schema: 'ShareList' } },
+    errors: [401, 403, 404],
+    async handle({ principal, params }, ctx) {
+      const ref = await sessionOf(ctx, principal, params.id);
+      return { shares: (await ctx.engine.shares(ref, principal)).map(shareView) };
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/sessions/{id}/shares',
+    summary: 'Creates a read-only link to this session as it is now, for everyone who has the link',
+    security: 'caller',
+    examples: ({ session }) => [{ params: { id: session } }],
+    answers: { 201: { description: '`path` is the link; it is not shown again', schema: 'MadeShare' } },
+    errors: [400, 401, 403, 404],
+    async handle({ c, principal, params }, ctx) {
+      const { engine, log, pageOf } = ctx;
+      const { share, token } = await engine.share(await sessionOf(ctx, principal, params.id), principal);
+      // So that the first reader does not wait.
+      void engine
+        .shared(token)
+        .then(pageOf)
+        .catch((cause) => log.warn({ err: cause }, 'failed to render a shared page in advance'));
+      c.header('cache-control', 'no-store');
+      return { ...shareView(share), path: `/shared/${token}` };
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/v1/sessions/{id}/shares/{share}',
+    summary: 'Revokes a link',
+    security: 'caller',
+    examples: ({ session, key }) => [{ params: { id: session, share: key } }],
+    answers: { 204: { description: 'Revoked' } },
+    errors: [401, 403, 404],
+    handle: async ({ principal, params }, ctx) =>
+      ctx.engine.unshare(await sessionOf(ctx, principal, params.id), principal, params.share),
+  }),
   // Anyone with the link: the caller is not authenticated, and nothing else of the session is reachable from
   // here.
-  api.get('/shared/:token', async (c) => {
-    try {
-      return c.body(await pageOf(await engine.shared(c.req.param('token'))), 200, PAGE_HEADERS);
-    } catch (thrown) {
-      if (!(thrown instanceof Fault) || thrown.code !== 'not_found') throw thrown;
-      return c.body(GONE, 404, PAGE_HEADERS);
-    }
-  });
-}
+  endpoint({
+    method: 'get',
+    path: '/shared/{token}',
+    summary: 'The page behind a link: the messages, without input and output of tools',
+    security: 'nobody',
+    examples: ({ key }) => [{ params: { token: key } }],
+    answers: {
+      200: { description: 'The messages', type: 'text/html' },
+      404: { description: 'Unknown, revoked, or its session was archived', type: 'text/html' },
+    },
+    async handle({ c, params }, { engine, pageOf }) {
+      try {
+        return c.body(await pageOf(await engine.shared(params.token)), 200, PAGE_HEADERS);
+      } catch (thrown) {
+        if (!(thrown instanceof Fault) || thrown.code !== 'not_found') throw thrown;
+        return c.body(GONE, 404, PAGE_HEADERS);
+      }
+    },
+  }),
+];
 
 type ShareFields = { readonly id: string; readonly seq: number; readonly createdAt: number };
 

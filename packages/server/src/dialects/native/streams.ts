@@ -1,54 +1,93 @@
 /** The streams of server-sent events, and the events of a session in pages. */
 import { isDurable, type Principal, type SessionEvent } from '@parlance/protocol';
-import { type EventPage, EventsQuery } from '@parlance/protocol/api';
-import type { Hono } from 'hono';
+import { EventsHeaders, EventsQuery } from '@parlance/protocol/api';
 import { type Engine, requirePermission, type SessionRef, sessionKey } from '../../core/index.ts';
 import type { EventStream, Pieces, Subscriber } from '../../http/connection.ts';
-import { principalOf } from '../../http/request-identity.ts';
 import type { ConnectionRegistry, TappedFrame, WatchScope } from '../kit/connection-registry.ts';
 import type { Setup } from '../kit/setup.ts';
 import type { Cursor, SubscriptionHub } from '../kit/subscription-hub.ts';
-import type { Context } from './context.ts';
+import { type Context, endpoint, sessionOf } from './context.ts';
 import { encode, named } from './projection.ts';
-import { checked, type Sent, sessionOf } from './requests.ts';
 
-export function streamRoutes(api: Hono, ctx: Context): void {
-  const { engine, authenticator } = ctx;
-
-  api.get('/v1/sessions/:id/events', async (c) => {
-    const { ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
-    const { after, limit } = checked(EventsQuery, {
-      ...c.req.query(),
-      ...(c.req.header('last-event-id') ? { after: c.req.header('last-event-id') } : {}),
-    });
-    const { seq: head } = await engine.snapshot(ref);
-    const reset = after > head; // a position of another or a restored database
-    const from = reset ? 0 : after;
-    if (c.req.header('accept')?.includes('text/event-stream')) {
-      return ctx.stream(c.req.raw, {
-        dialect: 'native',
-        encode: encodeEvent,
-        produce: eventsOf(ref, ctx, { after: from, reset }),
-      });
-    }
-    const events = await engine.events(ref, from, limit);
-    const last = events.at(-1)?.seq ?? from;
-    return c.json({ events, head, next: last < head ? last : null, reset } satisfies Sent<EventPage>);
-  });
-
-  api.get('/v1/sessions/:id/frames', async (c) => {
-    const { principal, ref } = await sessionOf(ctx, c.req.raw, c.req.param('id'));
-    const produce = framesOf(ref, ctx, principal);
-    return ctx.stream(c.req.raw, { dialect: 'native', encode: String, produce });
-  });
-
-  api.get('/v1/activity', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    requirePermission(principal, 'chat:read');
-    const produce = activityOf(principal, ctx);
-    return ctx.stream(c.req.raw, { dialect: 'native', encode: String, produce });
-  });
-}
+export const streamEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/frames',
+    summary: 'A live stream of the frames on the sockets attached to a session',
+    security: 'caller',
+    examples: ({ session }) => [{ params: { id: session } }],
+    answers: {
+      200: {
+        description: '`attached`, then one `frame` each; `missed` if the reader was too slow',
+        type: 'text/event-stream',
+      },
+    },
+    errors: [401, 403, 404],
+    async handle({ principal, params, request }, ctx) {
+      const produce = framesOf(await sessionOf(ctx, principal, params.id), ctx, principal);
+      return ctx.stream(request, { dialect: 'native', encode: String, produce });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/activity',
+    summary: 'A live stream of the events of all sessions of the caller',
+    security: 'caller',
+    examples: ({ owner }) => [{}, { query: { owner } }],
+    answers: {
+      200: {
+        description:
+          '`ready`, then the events, with `session.attached` when a client attaches or detaches, and `settings.changed` when `/v1/server` may have changed; `missed` if the reader was too slow',
+        type: 'text/event-stream',
+      },
+    },
+    errors: [401, 403],
+    handle({ principal, request }, ctx) {
+      requirePermission(principal, 'chat:read');
+      return ctx.stream(request, { dialect: 'native', encode: String, produce: activityOf(principal, ctx) });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/events',
+    summary: 'Events after a position; as a stream, followed by live events',
+    security: 'caller',
+    examples: ({ session }) => [
+      { title: 'Follow the events', first: true, stream: true, params: { id: session } },
+    ],
+    query: EventsQuery,
+    headers: EventsHeaders,
+    answers: {
+      200: [
+        { description: 'A page of events, or a stream of server-sent events', schema: 'EventPage' },
+        {
+          description: '',
+          type: 'text/event-stream',
+          text: 'events, then `snapshot`, then live events; `reset` first if the position no longer exists',
+        },
+      ],
+    },
+    errors: [400, 401, 403, 404],
+    async handle({ principal, params, query, headers, request }, ctx) {
+      const { engine } = ctx;
+      const ref = await sessionOf(ctx, principal, params.id);
+      const { seq: head } = await engine.snapshot(ref);
+      const after = headers['last-event-id'] || query.after;
+      const reset = after > head; // a position of another or a restored database
+      const from = reset ? 0 : after;
+      if (request.headers.get('accept')?.includes('text/event-stream')) {
+        return ctx.stream(request, {
+          dialect: 'native',
+          encode: encodeEvent,
+          produce: eventsOf(ref, ctx, { after: from, reset }),
+        });
+      }
+      const events = await engine.events(ref, from, query.limit);
+      const last = events.at(-1)?.seq ?? from;
+      return { events, head, next: last < head ? last : null, reset };
+    },
+  }),
+];
 
 /*
  * The producers are created outside of the request handlers: a closure in a handler would keep the request in

@@ -1,7 +1,7 @@
 /** Sessions and approvals as the API shows them. */
 import type { Approval, Session, SessionNow } from '@parlance/protocol/api';
 import type { SessionRecord, SessionSnapshot } from '../../core/index.ts';
-import type { Sent } from './requests.ts';
+import type { Sent } from '../kit/endpoint.ts';
 
 /** `attached`: the number of connections by dialect. */
 export const sessionView = (

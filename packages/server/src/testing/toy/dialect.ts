@@ -2,9 +2,10 @@
 import type { SessionEvent } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineDialect } from '../../dialects/kit/dialect.ts';
+import { HTTP_STATUS } from '../../dialects/kit/http-status.ts';
 import { NONE, type StepResult } from '../../dialects/kit/projection.ts';
 import type { SubscriptionHub } from '../../dialects/kit/subscription-hub.ts';
-import { open, routes } from './inbound.ts';
+import { endpoints, open } from './inbound.ts';
 import type { Sent } from './schemas.ts';
 
 export const toy = defineDialect({
@@ -13,9 +14,13 @@ export const toy = defineDialect({
   settings: z.object({ maxSteps: z.number() }),
   inbound: (ctx, hub: SubscriptionHub<null>) => ({
     open: (socket) => open(socket, ctx, hub),
-    routes: (app) => routes(app, ctx),
+    rest: ctx,
     about: { toys: true },
   }),
+  rest: {
+    endpoints,
+    fault: ({ code, message }, c) => c.json({ toy: message, status: HTTP_STATUS[code] }, HTTP_STATUS[code]),
+  },
   projection: { start: () => null, step, attach: (): Sent[] => [] },
   faults: { refusal: (status, reason) => ({ toy: reason, status }) },
   describe: async () => (await import('./describe.ts')).description,

@@ -1,11 +1,10 @@
 /** In: frames and requests. */
 import { Fault, isObject, textPart } from '@parlance/protocol';
-import type { Hono, Context as Request } from 'hono';
-import { type DialectContext, reported, requestIds, socketIds } from '../../dialects/kit/dialect.ts';
-import { HTTP_STATUS } from '../../dialects/kit/http-status.ts';
+import { type DialectContext, reported, socketIds } from '../../dialects/kit/dialect.ts';
+import { endpointOf } from '../../dialects/kit/endpoint.ts';
 import type { SubscriptionHub } from '../../dialects/kit/subscription-hub.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
-import { principalOf } from '../../http/request-identity.ts';
+import type { schemas } from './describe.ts';
 import { Say, type Sent } from './schemas.ts';
 
 type Context = Pick<
@@ -44,32 +43,31 @@ function read(frame: unknown): Say {
   throw new Fault('invalid', `A message of type ${type} is invalid.`);
 }
 
-export function routes(app: Hono, ctx: Context): void {
-  const { engine, authenticator, settings } = ctx;
+const endpoint = endpointOf<Context, typeof schemas>();
 
-  app.get('/toy/steps', (c) =>
-    answered(c, ctx, async () => {
-      await principalOf(authenticator, c.req.raw);
-      return { steps: settings.maxSteps };
-    }),
-  );
-
-  app.get('/toy/sessions/:id', (c) =>
-    answered(c, ctx, async () => {
-      const ref = await engine.find(await principalOf(authenticator, c.req.raw), c.req.param('id'));
+export const endpoints = [
+  endpoint({
+    method: 'get',
+    path: '/toy/steps',
+    summary: 'How many steps a turn may have',
+    security: 'caller',
+    answers: { 200: { description: 'The number', schema: 'Steps' } },
+    errors: [401],
+    handle: (_, { settings }) => ({ steps: settings.maxSteps }),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/toy/sessions/{id}',
+    summary: 'The title of a session',
+    security: 'caller',
+    examples: ({ session }) => [{ title: 'Get the session', first: true, params: { id: session } }],
+    answers: { 200: { description: 'The title', schema: 'Title' } },
+    errors: [401, 404],
+    async handle({ principal, params }, { engine }) {
+      const ref = await engine.find(principal, params.id);
       const record = ref && (await engine.record(ref));
       if (!record) throw new Fault('not_found', 'There is no such session.');
       return { id: record.ref.id, title: record.title };
-    }),
-  );
-}
-
-async function answered(c: Request, ctx: Context, answer: () => Promise<object>): Promise<Response> {
-  try {
-    return c.json(await answer());
-  } catch (thrown) {
-    const { code, message } = reported(thrown, ctx, requestIds(c.req.raw));
-    const status = HTTP_STATUS[code];
-    return c.json({ toy: message, status }, status);
-  }
-}
+    },
+  }),
+];

@@ -1,0 +1,134 @@
+import { expect, test } from 'bun:test';
+import { Fault } from '@parlance/protocol';
+import { Hono } from 'hono';
+import { z } from 'zod';
+import type { Authenticator } from '../../http/authenticator.ts';
+import { QUIET } from '../../testing/pusher.ts';
+import { describedEndpoints, endpointOf, type RestApi } from './endpoint.ts';
+import { HTTP_STATUS } from './http-status.ts';
+import { serveEndpoints } from './serve-endpoints.ts';
+
+const schemas = { Thing: z.object({ id: z.string(), size: z.number() }) };
+
+const STEPS: string[] = [];
+
+const ctx = {
+  authenticator: { open: true } as Authenticator,
+  countRequest: () => void STEPS.push('count'),
+  log: QUIET,
+  async readBody(request: Request, sender: string) {
+    STEPS.push(`read ${sender}`);
+    return new Uint8Array(await request.arrayBuffer());
+  },
+};
+
+const endpoint = endpointOf<typeof ctx, typeof schemas>();
+
+const Size = z.object({ size: z.number() });
+
+const put = endpoint({
+  method: 'post',
+  path: '/things/{id}',
+  summary: 'Creates a thing',
+  security: 'caller',
+  query: z.object({ twice: z.enum(['yes', 'no']).default('no') }),
+  body: Size,
+  answers: { 201: { description: 'The thing', schema: 'Thing' } },
+  errors: [400],
+  allow({ params, principal }) {
+    STEPS.push(`allow ${principal.id}`);
+    if (params.id === 'taken') throw new Fault('forbidden', 'It is taken.');
+  },
+  handle({ params: { id }, query, body }) {
+    STEPS.push('handle');
+    return { id, size: query.twice === 'yes' ? 2 * body.size : body.size };
+  },
+});
+
+const remove = endpoint({
+  method: 'delete',
+  path: '/things/{id}',
+  summary: 'Removes a thing',
+  security: 'nobody',
+  limited: false,
+  answers: { 204: { description: 'Removed' } },
+  handle({ principal }) {
+    expect(principal).toBeUndefined();
+  },
+});
+
+endpoint({
+  method: 'get',
+  path: '/things/{id}',
+  summary: 'A thing',
+  security: 'caller',
+  answers: { 200: { description: 'The thing', schema: 'Thing' } },
+  // @ts-expect-error an answer has the type of its schema
+  handle: ({ params }) => ({ id: params.id, size: 'large' }),
+});
+
+endpoint({
+  method: 'get',
+  path: '/things/{id}',
+  summary: 'A thing',
+  security: 'nobody',
+  // @ts-expect-error the path has no such parameter, and nobody is identified
+  handle: ({ params, principal }) => ({ id: params.name + principal.id, size: 1 }),
+  answers: { 200: { description: 'The thing', schema: 'Thing' } },
+});
+
+const api: RestApi<typeof ctx> = {
+  endpoints: [put, remove],
+  fault: ({ code, message }, c) => c.json({ [code]: message }, HTTP_STATUS[code]),
+};
+
+const app = new Hono();
+serveEndpoints(app, api, ctx);
+
+async function request(method: string, path: string, body?: string) {
+  STEPS.length = 0;
+  const response = await app.request(path, { method, ...(body !== undefined && { body }) });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? null : JSON.parse(text), steps: [...STEPS] };
+}
+
+test('a request is counted, identified, allowed, validated and handled, in this order', async () => {
+  expect(await request('POST', '/things/a%20b?twice=yes', '{"size":2}')).toEqual({
+    status: 201,
+    body: { id: 'a b', size: 4 },
+    steps: ['count', 'allow local', 'read identified', 'handle'],
+  });
+});
+
+test('the body of a caller that may not use the endpoint is not read', async () => {
+  expect(await request('POST', '/things/taken', '{')).toEqual({
+    status: 403,
+    body: { forbidden: 'It is taken.' },
+    steps: ['count', 'allow local'],
+  });
+});
+
+test.each([
+  ['/things/a', '{"size":"large"}', 'size: Invalid input: expected number, received string'],
+  ['/things/a', '{', 'The body is not valid JSON.'],
+  ['/things/a?twice=perhaps', '{"size":1}', 'twice: Invalid option: expected one of "yes"|"no"'],
+])('an invalid request is refused in the format of the dialect: %s %s', async (path, body, message) => {
+  const refused = await request('POST', path, body);
+  expect([refused.status, refused.body]).toEqual([400, { invalid: message }]);
+  expect(refused.steps).not.toContain('handle');
+});
+
+test('nothing is answered with 204', async () => {
+  expect(await request('DELETE', '/things/a')).toEqual({ status: 204, body: null, steps: [] });
+});
+
+test('the descriptions are those of the routes, with the schemas that they name', () => {
+  const errors = { 400: { description: 'Invalid' } };
+  const [described] = describedEndpoints(api.endpoints, { schemas, errors });
+  expect(described?.answers).toEqual({
+    201: { description: 'The thing', schema: schemas.Thing },
+    400: { description: 'Invalid' },
+  });
+  expect(() => describedEndpoints(api.endpoints, { errors })).toThrow('there is no schema Thing');
+  expect(() => describedEndpoints(api.endpoints, { schemas })).toThrow('400 is not described');
+});
