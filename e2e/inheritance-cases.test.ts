@@ -14,8 +14,7 @@ import {
   textOf,
   write,
 } from './conversations-server.ts';
-import { type DictatedModel, dictatedModel } from './dictated-model.ts';
-import { type GatedModel, gatedModel } from './gated-model.ts';
+import { type DictatedModel, dictatedModel, type GatedModel, gatedModel } from './fake-model.ts';
 
 let server: ConversationsServer;
 

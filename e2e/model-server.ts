@@ -8,8 +8,7 @@ import {
   type TestDialects,
   type TestServer,
 } from '../packages/server/src/testing/server.ts';
-import { type DictatedModel, dictatedModel } from './dictated-model.ts';
-import { type Answer, type FakeModel, fakeModel } from './fake-model.ts';
+import { type Answer, type DictatedModel, dictatedModel, type FakeModel, fakeModel } from './fake-model.ts';
 import { durableOf, type ServerProcess, startProcess } from './server-process.ts';
 
 type Script = Parameters<typeof fakeModel>[0];

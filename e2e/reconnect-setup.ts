@@ -1,8 +1,8 @@
 /** A server with a dictated model and an observer per session, for tests of reconnecting clients. */
 import type { TestClient } from '../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
-import { type DictatedModel, dictatedModel } from './dictated-model.ts';
 import { EventReader } from './event-reader.ts';
+import { type DictatedModel, dictatedModel } from './fake-model.ts';
 import { postJson } from './server-process.ts';
 
 export const words = (from: number, count: number): string =>

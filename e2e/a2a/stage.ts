@@ -1,8 +1,7 @@
 /** Servers and models for one test. */
 import { afterEach } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { dictatedModel } from '../dictated-model.ts';
-import { type Answer, fakeModel } from '../fake-model.ts';
+import { type Answer, dictatedModel, fakeModel } from '../fake-model.ts';
 import { connect } from './client.ts';
 
 const cleanups: (() => unknown)[] = [];

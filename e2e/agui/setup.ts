@@ -1,8 +1,7 @@
 /** Servers with models of the test, and helpers for tests of turns. */
 import { afterAll, beforeAll } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { dictatedModel } from '../dictated-model.ts';
-import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
+import { type Answer, type ChatRequest, dictatedModel, type FakeModel, fakeModel } from '../fake-model.ts';
 import { durableOf, postJson, type Target } from '../server-process.ts';
 import { type Event, failOnWarnings } from './client.ts';
 

@@ -2,8 +2,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { UIMessageChunk } from 'ai';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { dictatedModel } from '../dictated-model.ts';
-import { fakeModel } from '../fake-model.ts';
+import { dictatedModel, fakeModel } from '../fake-model.ts';
 import { rawReader } from '../raw-reader.ts';
 import { durableOf, followed, submit } from '../server-process.ts';
 import { chatWith, chunksOf, historyOf, idOf, post, shown, textOf, textsOf, userMessage } from './client.ts';

@@ -1,8 +1,7 @@
 /** Servers with models that a test controls, and the final content of a chat. */
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
-import { type Answer, fakeModel } from '../fake-model.ts';
+import { type Answer, type DictatedModel, dictatedModel, fakeModel } from '../fake-model.ts';
 import { type Chat, textOf } from './client.ts';
 
 const cleanups: (() => unknown)[] = [];

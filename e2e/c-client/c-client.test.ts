@@ -4,10 +4,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Glob } from 'bun';
-import { heldModel } from '../../packages/sdk/src/testing/held-model.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { cuttingProxy } from '../console/cutting-proxy.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { dictatedModel, type FakeModel, fakeModel } from '../fake-model.ts';
 import { outputOf } from '../output.ts';
 import { durableOf, followed, startProcess } from '../server-process.ts';
 
@@ -293,12 +292,13 @@ describe.skipIf(!isBuildable)('the C client', () => {
   });
 
   test('does not wait for an answer that was sent while it was disconnected', async () => {
-    const gate = heldModel();
+    const gate = dictatedModel();
     const behind = await startTestServer(gate.settings);
     const proxy = await cuttingProxy(behind.http);
     cleanups.push(gate.stop, behind.stop, proxy.stop);
+    const asked = gate.asked();
     const chat = start(client, ['-u', proxy.http, '-s', 'missed', 'chat', 'Hello']);
-    await gate.asked();
+    await asked;
     proxy.cut();
     await chat.stderr.written('[error]');
     gate.say('An answer.');
@@ -310,12 +310,13 @@ describe.skipIf(!isBuildable)('the C client', () => {
   });
 
   test('continues a running answer after a reconnect', async () => {
-    const gate = heldModel();
+    const gate = dictatedModel();
     const behind = await startTestServer(gate.settings);
     const proxy = await cuttingProxy(behind.http);
     cleanups.push(gate.stop, behind.stop, proxy.stop);
+    const asked = gate.asked();
     const chat = start(client, ['-u', proxy.http, '-s', 'kept', 'chat', 'Hello']);
-    await gate.asked();
+    await asked;
     proxy.cut();
     await chat.stderr.written('[error]');
     proxy.restore();

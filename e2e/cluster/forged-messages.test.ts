@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { RedisClient } from 'bun';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { EventReader } from '../event-reader.ts';
+import { type DictatedModel, dictatedModel } from '../fake-model.ts';
 import { durableOf, type ServerProcess, submit } from '../server-process.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster } from './nodes.ts';
 

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:tes
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
-import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
 import { EventReader } from '../event-reader.ts';
+import { type DictatedModel, dictatedModel } from '../fake-model.ts';
 import { durableOf, postJson, type ServerProcess, submit } from '../server-process.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
 

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
-import { dictatedModel } from '../dictated-model.ts';
-import { type Answer, fakeModel } from '../fake-model.ts';
+import { type Answer, dictatedModel, fakeModel } from '../fake-model.ts';
 import { durableOf, startProcess } from '../server-process.ts';
 import {
   connect,

@@ -1,8 +1,14 @@
 /** The tools, driven by the official clients of both eras. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type DictatedModel, dictatedModel } from '../dictated-model.ts';
-import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
+import {
+  type Answer,
+  type ChatRequest,
+  type DictatedModel,
+  dictatedModel,
+  type FakeModel,
+  fakeModel,
+} from '../fake-model.ts';
 import { durableOf, followed } from '../server-process.ts';
 import { connect, ERAS, type McpClient, type Progress } from './clients.ts';
 

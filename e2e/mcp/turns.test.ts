@@ -3,8 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { dictatedModel } from '../dictated-model.ts';
-import { type Answer, fakeModel } from '../fake-model.ts';
+import { type Answer, dictatedModel, fakeModel } from '../fake-model.ts';
 import { durableOf, followed, submit } from '../server-process.ts';
 import { connect, ERAS } from './clients.ts';
 

@@ -2,16 +2,25 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { within } from '../../packages/server/src/testing/until.ts';
+import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { modern } from '../mcp/raw.ts';
 import { postJson } from '../server-process.ts';
 import { bearer } from './live.ts';
-import { type TickingModel, tickingModel } from './ticking-model.ts';
 
-let model: TickingModel;
+let model: FakeModel;
+let second = Promise.withResolvers<void>();
+
+/** An answer that does not end. */
+async function* answer(): AsyncGenerator<string> {
+  yield 'first ';
+  await second.promise;
+  yield 'second ';
+  await new Promise(() => undefined);
+}
 let server: TestServer;
 let dev: Record<string, string>;
 beforeAll(async () => {
-  model = tickingModel('first');
+  model = fakeModel(() => ({ stream: answer() }));
   server = await startTestServer({ ...model.settings, PARLANCE_API_REQUESTS_PER_MINUTE: '100000' });
   dev = bearer(await server.login('dev', 'dev-password'));
 });
@@ -124,6 +133,7 @@ const request = ({ path, body, headers }: Opening, key: string) =>
 test.each(Object.keys(STREAMS))('%s', async (name) => {
   const opening = STREAMS[name];
   if (!opening) throw new Error('no request');
+  second = Promise.withResolvers();
   const [one, other] = [await newKey(), await newKey()];
   const [stream, kept] = [
     new Stream(await request(opening(), one.key)),
@@ -133,7 +143,7 @@ test.each(Object.keys(STREAMS))('%s', async (name) => {
   const revoked = await fetch(`${server.http}/v1/keys/${one.id}`, { method: 'DELETE', headers: dev });
   expect(revoked.status).toBe(204);
   await stream.ended;
-  model.tick('second');
+  second.resolve();
   await kept.has('second', 1);
   expect(stream.text).not.toContain('second');
   expect((await request(opening(), one.key)).status).toBe(401);

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { type DictatedModel, dictatedModel } from '../../../e2e/fake-model.ts';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
 import { until } from '../../server/src/testing/until.ts';
 import { type ConnectOptions, connect } from './connect.ts';
 import type { SessionStreamEvent } from './cursor.ts';
-import { type HeldModel, heldModel } from './testing/held-model.ts';
 import { manualClock } from './testing/manual-clock.ts';
 import { proxyTo, type TestProxy } from './testing/proxy.ts';
 import { Reader } from './testing/reader.ts';
 import { EMPTY, fold, foldAll } from './view.ts';
 
-let model: HeldModel;
+let model: DictatedModel;
 let server: TestServer;
 let proxy: TestProxy;
 beforeAll(async () => {
-  model = heldModel();
+  model = dictatedModel();
   server = await startTestServer(model.settings);
 });
 afterAll(async () => {
@@ -41,7 +41,6 @@ describe('a connection cut during a block', () => {
     const session = parlance.session('cut-inside');
     await session.submit('Go');
     const reader = new Reader((options) => session.events(options));
-    await model.asked();
     model.say('One ');
     await reader.event('text.delta');
     proxy.refuse(true);
@@ -71,7 +70,6 @@ describe('a connection cut during a block', () => {
     const session = parlance.session('cut-until-end');
     await session.submit('Go');
     const reader = new Reader((options) => session.events(options));
-    await model.asked();
     model.say('One ');
     await reader.event('text.delta');
     proxy.refuse(true);
@@ -94,7 +92,6 @@ describe('a connection cut during a block', () => {
     const session = parlance.session('cut-always');
     await session.submit('Go');
     const reader = new Reader((options) => session.events(options));
-    await model.asked();
     const words = ['a ', 'b ', 'c ', 'd ', 'e '];
     for (const word of words) {
       proxy.cut();

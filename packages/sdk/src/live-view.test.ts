@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { DurableEvent } from '@parlance/protocol';
+import { type DictatedModel, dictatedModel } from '../../../e2e/fake-model.ts';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
 import { until, within } from '../../server/src/testing/until.ts';
 import { connect } from './connect.ts';
@@ -7,16 +8,15 @@ import type { SessionStreamEvent } from './cursor.ts';
 import { ParlanceError } from './error.ts';
 import type { EventsOptions } from './event-stream.ts';
 import { type LiveView, liveView } from './live-view.ts';
-import { type HeldModel, heldModel } from './testing/held-model.ts';
 import { manualClock } from './testing/manual-clock.ts';
 import { proxyTo, type TestProxy } from './testing/proxy.ts';
 import { EMPTY, foldAll, type SessionView } from './view.ts';
 
-let model: HeldModel;
+let model: DictatedModel;
 let server: TestServer;
 let proxy: TestProxy;
 beforeAll(async () => {
-  model = heldModel();
+  model = dictatedModel();
   server = await startTestServer(model.settings);
   proxy = await proxyTo(server.running.port);
 });
@@ -47,7 +47,6 @@ describe('a live view', () => {
     const live = session.live();
     expect(live.view()).toBe(EMPTY);
     await reached(live, isLive);
-    await model.asked();
     model.say('One ');
     await reached(live, says('"One "'));
     proxy.cut();
@@ -109,7 +108,6 @@ describe('a live view', () => {
     const before = live.view();
     let told = 0;
     live.subscribe(() => told++);
-    await model.asked();
     const watcher = connect({ url: server.http }).session('often').live();
     for (const word of ['a ', 'b ', 'c ']) model.say(word);
     await reached(watcher, says('"a b c "'));

@@ -3,9 +3,8 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
 import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
-import { calls, type Line, says, USAGE } from '../../testing/scripted-provider.ts';
+import { calls, type Line, says, USAGE, writtenModel } from '../../testing/scripted-provider.ts';
 import { until } from '../../testing/until.ts';
-import { writtenModel } from '../../testing/written-model.ts';
 
 let opened: HarnessNode[] = [];
 afterEach(async () => {

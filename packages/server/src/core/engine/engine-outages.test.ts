@@ -5,9 +5,8 @@ import { watchKey } from '../../cluster/remote-link.ts';
 import { HEAD } from '../../cluster/remote-messages.ts';
 import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
-import { says, USAGE } from '../../testing/scripted-provider.ts';
+import { says, USAGE, writtenModel } from '../../testing/scripted-provider.ts';
 import { until } from '../../testing/until.ts';
-import { writtenModel } from '../../testing/written-model.ts';
 
 const ignore = () => undefined;
 const QUIET = { debug: ignore, info: ignore, warn: ignore, error: ignore };
