@@ -1,4 +1,5 @@
 /** The protocol events that the server sends. Optional fields are left out, never null. */
+import type { AGUIEvent, EventType } from '@ag-ui/core';
 
 /** A part of a message with more than text. */
 export type ContentPart =
@@ -50,52 +51,43 @@ export type TokenUsage = {
   readonly reasoningTokens?: number;
 };
 
+/** Fields of the official event that the server never sends are left out of the types. */
+type Official<Type extends `${EventType}`, Fields extends string> = {
+  [One in Type]: { readonly type: One } & Readonly<
+    Pick<Extract<AGUIEvent, { type: One }>, Fields & keyof Extract<AGUIEvent, { type: One }>>
+  >;
+}[Type];
+
 /** Output of a model. */
 export type ContentEvent =
-  | { readonly type: 'REASONING_START' | 'REASONING_END'; readonly messageId: string }
-  | { readonly type: 'REASONING_MESSAGE_START'; readonly messageId: string; readonly role: 'reasoning' }
-  | { readonly type: 'REASONING_MESSAGE_END' | 'TEXT_MESSAGE_END'; readonly messageId: string }
+  | Official<'REASONING_START' | 'REASONING_END' | 'REASONING_MESSAGE_END' | 'TEXT_MESSAGE_END', 'messageId'>
+  | Official<'REASONING_MESSAGE_START', 'messageId' | 'role'>
   | DeltaEvent
-  | { readonly type: 'TEXT_MESSAGE_START'; readonly messageId: string; readonly role: 'assistant' | 'user' }
-  | {
-      readonly type: 'TOOL_CALL_START';
-      readonly toolCallId: string;
-      readonly toolCallName: string;
+  | (Official<'TEXT_MESSAGE_START', 'messageId' | 'role'> & { readonly role: 'assistant' | 'user' })
+  | (Official<'TOOL_CALL_START', 'toolCallId' | 'toolCallName' | 'parentMessageId'> & {
       readonly parentMessageId: string;
-    }
-  | { readonly type: 'TOOL_CALL_ARGS'; readonly toolCallId: string; readonly delta: string }
-  | { readonly type: 'TOOL_CALL_END'; readonly toolCallId: string }
-  | {
-      readonly type: 'TOOL_CALL_RESULT';
-      readonly messageId: string;
-      readonly toolCallId: string;
+    })
+  | Official<'TOOL_CALL_ARGS', 'toolCallId' | 'delta'>
+  | Official<'TOOL_CALL_END', 'toolCallId'>
+  | (Official<'TOOL_CALL_RESULT', 'messageId' | 'toolCallId' | 'content' | 'role'> & {
       readonly content: string;
       readonly role: 'tool';
-    };
+    });
 
-export type DeltaEvent = {
-  readonly type: 'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT';
-  readonly messageId: string;
-  readonly delta: string;
-};
+export type DeltaEvent = Official<
+  'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT',
+  'messageId' | 'delta'
+>;
 
 /** The frame of a run. */
 export type RunEvent =
-  | {
-      readonly type: 'RUN_STARTED';
-      readonly threadId: string;
-      readonly runId: string;
-      readonly protocolVersion?: string;
-    }
+  | Official<'RUN_STARTED', 'threadId' | 'runId' | 'protocolVersion'>
   | { readonly type: 'MESSAGES_SNAPSHOT'; readonly messages: readonly Message[] }
-  | {
-      readonly type: 'RUN_FINISHED';
-      readonly threadId: string;
-      readonly runId: string;
+  | (Official<'RUN_FINISHED', 'threadId' | 'runId'> & {
       readonly outcome?: Outcome;
       readonly usage?: readonly TokenUsage[];
-    }
-  | { readonly type: 'RUN_ERROR'; readonly message: string; readonly code: string };
+    })
+  | (Official<'RUN_ERROR', 'message' | 'code'> & { readonly code: string });
 
 export type AguiEvent = ContentEvent | RunEvent;
 

@@ -1,40 +1,34 @@
 /** The chunks of the UI message stream that the server sends. */
 import type { Json, JsonObject } from '@parlance/protocol';
+import type { UIMessageChunk } from 'ai';
 import type { Pieces } from '../../http/connection.ts';
 
-export type FinishReason = 'stop' | 'length' | 'content-filter' | 'tool-calls';
+type Official<Type extends UIMessageChunk['type']> = Readonly<Extract<UIMessageChunk, { type: Type }>>;
+
+export type FinishReason = Extract<
+  Official<'finish'>['finishReason'],
+  'stop' | 'length' | 'content-filter' | 'tool-calls'
+>;
 
 /** Tools of the server have both: the page neither runs them nor knows their types. */
 export type ServerTool = { readonly providerExecuted?: true; readonly dynamic?: true };
 
 export type Chunk =
-  | { readonly type: 'start'; readonly messageId: string }
-  | { readonly type: 'start-step' | 'finish-step' | 'reset-step' | 'abort' }
-  | { readonly type: 'text-start' | 'text-end' | 'reasoning-start' | 'reasoning-end'; readonly id: string }
-  | { readonly type: 'text-delta' | 'reasoning-delta'; readonly id: string; readonly delta: string }
-  | ToolChunk
-  | { readonly type: 'error'; readonly errorText: string }
-  | { readonly type: 'finish'; readonly finishReason: FinishReason };
+  | (Official<'start'> & { readonly messageId: string })
+  | Official<'start-step' | 'finish-step' | 'reset-step' | 'abort' | 'error'>
+  | Official<
+      'text-start' | 'text-delta' | 'text-end' | 'reasoning-start' | 'reasoning-delta' | 'reasoning-end'
+    >
+  | (Official<'finish'> & { readonly finishReason: FinishReason })
+  | ToolChunk;
 
-export type ToolChunk = { readonly toolCallId: string } & (
-  | ({ readonly type: 'tool-input-start'; readonly toolName: string } & ServerTool)
-  | { readonly type: 'tool-input-delta'; readonly inputTextDelta: string }
-  | ({
-      readonly type: 'tool-input-available';
-      readonly toolName: string;
-      readonly input: JsonObject;
-    } & ServerTool)
-  | { readonly type: 'tool-approval-request'; readonly approvalId: string; readonly reason: string }
-  | {
-      readonly type: 'tool-approval-response';
-      readonly approvalId: string;
-      readonly approved: boolean;
-      readonly reason?: string;
-    }
-  | ({ readonly type: 'tool-output-available'; readonly output: Json } & ServerTool)
-  | ({ readonly type: 'tool-output-error'; readonly errorText: string } & ServerTool)
-  | { readonly type: 'tool-output-denied' }
-);
+export type ToolChunk =
+  | Official<'tool-input-start' | 'tool-input-delta' | 'tool-output-error' | 'tool-output-denied'>
+  | (Official<'tool-input-available'> & { readonly input: JsonObject })
+  | (Official<'tool-output-available'> & { readonly output: Json })
+  | (Official<'tool-approval-request'> & { readonly reason: string })
+  /** The call is not part of the official chunk, whose readers find it by the approval. */
+  | (Official<'tool-approval-response'> & { readonly toolCallId: string });
 
 export const encode = (chunk: object): string => `data: ${JSON.stringify(chunk)}\n\n`;
 
