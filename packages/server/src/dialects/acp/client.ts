@@ -3,8 +3,10 @@ import { isAbsolute, join } from 'node:path';
 import type { ConnectionId } from '@parlance/protocol';
 import type { SessionRef } from '../../core/index.ts';
 import type { FrameTap, Pieces, Socket, Subscriber } from '../../http/connection.ts';
-import { type Body, type PermissionBody, type PermissionOption, withdrawal } from './bodies.ts';
-import type { CallContent } from './updates.ts';
+import type { Body, CallContent, Permission } from './contract.ts';
+import { withdrawal } from './outbound.ts';
+
+type PermissionBody = Extract<Body, { method: 'session/request_permission' }>;
 
 /** Polling interval for a slow reader, in milliseconds. */
 const READY_MS = 5;
@@ -16,7 +18,7 @@ export class Client implements Subscriber {
   /** by id */
   readonly sessions = new Map<string, OpenSession>();
   /** unanswered permission requests, by approval */
-  readonly #pending = new Map<string, PermissionBody['params']>();
+  readonly #pending = new Map<string, Permission>();
   /** requests that are sent after the response that opens their session, by session */
   readonly #held = new Map<string, PermissionBody[]>();
 
@@ -68,7 +70,7 @@ export class Client implements Subscriber {
   }
 
   /** The permission request that is pending here; null if there is none, or it was answered. */
-  answered(approval: string): { ref: SessionRef; options: readonly PermissionOption[] } | null {
+  answered(approval: string): { ref: SessionRef; options: Permission['options'] } | null {
     const asked = this.#pending.get(approval);
     this.#pending.delete(approval);
     const ref = asked && this.sessions.get(asked.sessionId)?.ref;

@@ -6,13 +6,14 @@
  */
 import { defineDialect } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
+import { description } from './contract.ts';
 import { open } from './inbound.ts';
-import { projection, type State } from './projection.ts';
+import { projection, type State } from './outbound.ts';
 
 export const acp = defineDialect({
   name: 'acp',
   listen: [{ ws: '/acp', badToken: 'anonymous' }],
   inbound: (ctx, hub: SubscriptionHub<State>) => ({ open: (socket) => open(socket, ctx, hub) }),
   projection,
-  describe: async () => (await import('./describe.ts')).description,
+  describe: async () => description(),
 });

@@ -29,7 +29,6 @@ import {
 } from '../kit/json-rpc.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { Client } from './client.ts';
-import type { State } from './projection.ts';
 import {
   type Block,
   CancelRequest,
@@ -41,7 +40,8 @@ import {
   PermissionResult,
   Prompt as PromptParams,
   SetMode,
-} from './schemas.ts';
+} from './contract.ts';
+import type { State } from './outbound.ts';
 import { type Caller, type Context, positionOf, Sessions } from './sessions.ts';
 
 const PROTOCOL_VERSION = 1;

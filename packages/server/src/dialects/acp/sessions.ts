@@ -6,8 +6,8 @@ import type { DialectContext } from '../kit/dialect.ts';
 import { replay } from '../kit/replay.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import type { Client } from './client.ts';
-import { type State, start, step } from './projection.ts';
-import { type ListSessions, Position } from './schemas.ts';
+import { type ListSessions, Position } from './contract.ts';
+import { type State, start, step } from './outbound.ts';
 
 export type Context = Pick<DialectContext, 'engine' | 'log' | 'newId' | 'about'>;
 

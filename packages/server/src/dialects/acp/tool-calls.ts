@@ -2,9 +2,11 @@
 
 import { type Ask, type JsonObject, visible, visibleJson } from '@parlance/protocol';
 import { patchedFiles, type ShownLine } from '@parlance/protocol/patch';
-import type { CallFields, Diff, PlanEntry, ToolKind } from './updates.ts';
+import type { Call, CallContent, Update } from './contract.ts';
 
-const KINDS: Readonly<Record<string, ToolKind>> = {
+type Diff = Extract<CallContent, { type: 'diff' }>;
+
+const KINDS: Readonly<Record<string, Call['kind']>> = {
   read_file: 'read',
   list_files: 'read',
   search_files: 'search',
@@ -21,7 +23,7 @@ const MAX_TITLE_LENGTH = 200;
 
 export type ToolUse = { readonly call: string; readonly tool: string; readonly input: JsonObject };
 
-export function callFields({ call, tool, input }: ToolUse): CallFields {
+export function callFields({ call, tool, input }: ToolUse): Call {
   const kind = KINDS[tool] ?? 'other';
   const paths = pathsOf(tool, input);
   return {
@@ -92,7 +94,10 @@ const changesIn = (patch: string): Diff[] =>
 const isChange = (kind: ShownLine['kind']): boolean => kind === 'add' || kind === 'remove';
 
 /** The plan of the agent, if the call sets it. */
-export function planOf({ tool, input }: Omit<ToolUse, 'call'>): PlanEntry[] | null {
+export function planOf({
+  tool,
+  input,
+}: Omit<ToolUse, 'call'>): Extract<Update, { sessionUpdate: 'plan' }>['entries'] | null {
   if (tool !== 'update_plan' || !Array.isArray(input.steps)) return null;
   return input.steps.flatMap((entry) => {
     const { step, status } = (entry ?? {}) as { step?: unknown; status?: unknown };

@@ -166,7 +166,7 @@ export type BodyOf<Messages extends () => OutboundMessages> = Frozen<
   z.output<ReturnType<Messages>[keyof ReturnType<Messages>]['schema']>
 >;
 
-type Frozen<Value> = Value extends readonly (infer Item)[]
+export type Frozen<Value> = Value extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : Value extends object
     ? { readonly [Key in keyof Value]: Frozen<Value[Key]> }

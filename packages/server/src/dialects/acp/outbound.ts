@@ -1,24 +1,30 @@
 /** Out: converts the events of a session to notifications and requests. */
 import {
+  type ApprovalId,
+  type Ask,
+  type CallId,
   type ConnectionId,
   type DurableEvent,
   type HistoryItem,
   isDurable,
   isTurnEvent,
+  type JsonObject,
+  type Part,
+  type PromptPart,
   type SessionEvent,
   titleOf,
+  withoutPages,
 } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
+import { wholeText } from '../kit/approval-text.ts';
 import { type Calls, finalAnswer, NO_CALLS, resultData, trackCalls } from '../kit/calls.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../kit/inputs.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
 import { streamRestartText } from '../kit/restart-text.ts';
 import { NO_APPROVALS, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
-import { type Body, permissionRequest, updateBody, withdrawal } from './bodies.ts';
-
-import { callFields, diffsOf, planOf } from './tool-calls.ts';
-import { type Chunk, contentsOf, message, type Update, userMessage } from './updates.ts';
+import type { Body, CallContent, Chunk, Permission, Update } from './contract.ts';
+import { callFields, diffsOf, diffsToApprove, planOf } from './tool-calls.ts';
 
 /** Merges chunks of one message. */
 const pieces: Pieces<Body> = {
@@ -249,3 +255,76 @@ function updatesOf(item: HistoryItem, id: string): Update[] {
       ];
   }
 }
+
+// Messages
+
+const updateBody = (sessionId: string, update: Update, seq?: number): Body => ({
+  jsonrpc: '2.0',
+  method: 'session/update',
+  params: { sessionId, update, ...(seq !== undefined && { _meta: { 'parlance/seq': seq } }) },
+});
+
+type PermissionWaiting = {
+  readonly approval: ApprovalId;
+  readonly call: CallId;
+  readonly tool: string;
+  readonly input: JsonObject;
+  readonly ask: Ask;
+};
+
+type Option = Permission['options'][number];
+
+const ONCE: Option = { optionId: 'once', name: 'Allow', kind: 'allow_once' };
+const ALWAYS: Option = { optionId: 'always', name: 'Always allow', kind: 'allow_always' };
+const DENY: Option = { optionId: 'deny', name: 'Reject', kind: 'reject_once' };
+
+function permissionRequest(sessionId: string, waiting: PermissionWaiting): Body {
+  const { approval, ask } = waiting;
+  const diffs = diffsToApprove(ask, waiting);
+  // Editors show title and content, but not all of them the raw input.
+  const whole = diffs.length > 0 ? ask.description : wholeText(ask).trimEnd();
+  const text = { type: 'content', content: { type: 'text', text: whole } } as const;
+  return {
+    jsonrpc: '2.0',
+    id: approval,
+    method: 'session/request_permission',
+    params: {
+      sessionId,
+      toolCall: { ...callFields(waiting), content: [...diffs, text] },
+      options: ask.grant === undefined ? [ONCE, DENY] : [ONCE, ALWAYS, DENY],
+    },
+  };
+}
+
+/** The request no longer needs an answer. */
+export const withdrawal = (approval: string): Body => ({
+  jsonrpc: '2.0',
+  method: '$/cancel_request',
+  params: { requestId: approval },
+});
+
+const message = (
+  sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk',
+  text: string,
+  messageId: string,
+): Update => ({ sessionUpdate, content: { type: 'text', text }, messageId });
+
+/** The message of a user, one chunk per part. */
+const userMessage = (parts: readonly Part[], messageId: string): Update[] =>
+  withoutPages(parts)
+    .filter((part) => part.type !== 'text' || part.text !== '')
+    .map((part) => ({ sessionUpdate: 'user_message_chunk', content: contentOf(part), messageId }));
+
+function contentOf(part: PromptPart): Chunk['content'] {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image', mimeType: part.mime, data: part.data };
+    case 'file':
+      return { type: 'resource', resource: { uri: part.name, mimeType: part.mime, blob: part.data } };
+  }
+}
+
+const contentsOf = (parts: readonly Part[]): CallContent[] =>
+  withoutPages(parts).map((part) => ({ type: 'content', content: contentOf(part) }));
