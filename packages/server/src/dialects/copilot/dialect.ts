@@ -7,95 +7,122 @@
 
 import { parseAction } from '@parlance/copilot';
 import type { JsonObject } from '@parlance/protocol';
-import { Hono, type MiddlewareHandler } from 'hono';
 import { fixedWindowLimiter } from '../../http/rate-limiter.ts';
-import { tokenOf } from '../../http/request-identity.ts';
+import type { ExampleIds, RequestExample } from '../kit/description.ts';
 import { defineDialect } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { accountRoutes } from './account.ts';
+import { accountEndpoints } from './account.ts';
 import { agent, domain } from './agent.ts';
 import { sessionChannel, watchChannels } from './channel-watch.ts';
 import { type Context, Settings } from './context.ts';
-import { checked, checkedBody, principalOf } from './envelope.ts';
-import { errorAnswer, errorBody, LIMITED, refusal } from './faults.ts';
+import { refusal } from './faults.ts';
 import { type Interaction, interactions } from './interact.ts';
 import { projection, type State } from './projection.ts';
-import { InteractHeaders, interactRequest } from './request.ts';
-import { sessionRoutes } from './sessions.ts';
+import { InteractHeaders, InteractRequest, interactRequest } from './request.ts';
+import { endpoint, REST } from './rest.ts';
+import { sessionEndpoints } from './sessions.ts';
 import type { Task } from './task.ts';
+
+const interactEndpoint = endpoint({
+  method: 'post',
+  path: '/api/agent/interact',
+  summary: 'One step of a task: takes the result of the last action, returns the next action',
+  security: 'token',
+  examples: (ids) => interactExamples(ids),
+  ids: [{ id: 'task', at: 'data.taskId' }],
+  foreign: 'forbidden',
+  headers: InteractHeaders,
+  body: InteractRequest,
+  answers: {
+    200: { description: 'The next action, or a question to the user', schema: 'InteractResponse' },
+  },
+  errors: [400, 401, 403, 409],
+  parsed: ({ interactBody }) => interactBody,
+  async handle({ c, principal, headers, body }, ctx) {
+    const began = ctx.now();
+    const interaction = await ctx.interact(body, principal, headers['idempotency-key']);
+    await publish(ctx, interaction);
+    return c.json(interactBody(interaction, ctx.now() - began));
+  },
+});
+
+// Examples of `/api/agent/interact`.
+
+/** Elements are numbered so that actions can refer to them. */
+const PAGE = '<h1>Shop</h1><label>Search <input id="1" name="search"></label><button id="2">Go</button>';
+const QUERY = 'type lamp into Search and click Go';
+
+const interactExamples = ({
+  session,
+  task,
+  site,
+}: ExampleIds): readonly [RequestExample, ...RequestExample[]] => [
+  {
+    title: 'Start a task on a page',
+    body: { query: QUERY, url: `https://${site}/`, dom: PAGE, sessionId: session },
+  },
+  {
+    title: 'Start a task in a new session',
+    first: true,
+    creates: true,
+    body: { query: QUERY, url: `https://${site}/`, dom: PAGE },
+  },
+  { title: 'Answer a question: yes or no', body: { query: 'yes', sessionId: session } },
+  {
+    title: 'Report that the last action succeeded',
+    body: { query: QUERY, sessionId: session, taskId: task, lastActionStatus: 'success' },
+  },
+  {
+    title: 'Report everything that a client may report',
+    probe: true,
+    body: {
+      query: 'click the Submit button',
+      url: `https://${site}/`,
+      dom: '<form><input id="1" name="q"><button id="4">Submit</button></form>',
+      sessionId: session,
+      interactiveTree: [{ id: 1, role: 'button', name: 'Submit', children: [] }],
+      semanticNodes: [{ id: '4', tag: 'button', text: 'Submit' }],
+      lastActionStatus: 'success',
+      lastActionError: { message: 'no', code: 'E', action: 'click(4)', elementId: 4 },
+      clientVerification: { elementFound: true, selector: '#4', urlChanged: false },
+    },
+  },
+];
 
 export const copilot = defineDialect({
   name: 'copilot',
   // The contract includes the paths that authorize channels.
-  listen: [...LIMITED, '/api/pusher/*'].map((path) => ({ http: path })),
+  listen: ['/api/agent/*', '/api/session/*', '/api/v1/*', '/api/knowledge/*', '/api/pusher/*'].map(
+    (path) => ({ http: path }),
+  ),
   settings: Settings,
   catalog: { domains: [domain], agents: [agent] },
   inbound(ctx, hub: SubscriptionHub<State>) {
     const watch = watchChannels(ctx, hub);
+    const own = { ...ctx, follow: watch.follow, hub };
+    const { maxDom, requestsPerMinute } = ctx.settings;
     return {
-      routes: (app) => routes(app, { ...ctx, follow: watch.follow, hub }),
+      rest: {
+        ...own,
+        interact: interactions(own),
+        interactBody: interactRequest(maxDom),
+        limiter: fixedWindowLimiter({ limit: requestsPerMinute, windowMs: 60_000 }),
+      },
       close: watch.stop,
     };
   },
+  rest: { ...REST, endpoints: [interactEndpoint, ...sessionEndpoints, ...accountEndpoints] },
   projection,
   faults: { refusal },
   describe: async () => (await import('./describe.ts')).description,
 });
 
-// In: the REST endpoints.
-
-function routes(app: Hono, ctx: Context): void {
-  const limited = rateLimit(ctx);
-  const schema = interactRequest(ctx.settings.maxDom);
-  for (const path of LIMITED) app.use(path, limited);
-  const api = new Hono();
-  const interact = interactions(ctx);
-  api.post('/api/agent/interact', async (c) => {
-    const began = ctx.now();
-    const principal = await principalOf(ctx.authenticator, c.req.raw);
-    const request = await checkedBody(schema, ctx.readBody(c.req.raw, 'identified'));
-    const { 'idempotency-key': key } = checked(InteractHeaders, c.req.header());
-    const interaction = await interact(request, principal, key);
-    await publish(interaction);
-    return c.json(interactBody(interaction, ctx.now() - began));
-  });
-  /** Channels are named by session id only: a session that shares its id with an older one has no channel. */
-  async function publish(interaction: Interaction): Promise<void> {
-    const { sessionId, ref } = interaction;
-    if ((await ctx.engine.firstHolder(sessionId))?.owner !== ref.owner) return;
-    const push = interactPush(interaction);
-    ctx.channels.broadcast(sessionChannel(sessionId), push.type, push);
-  }
-  api.onError(errorAnswer(ctx));
-  app.route('/', api);
-  sessionRoutes(app, ctx);
-  accountRoutes(app, ctx);
-}
-
-// Rate limit per caller, reported in the headers of every response.
-
-const WINDOW_MS = 60_000;
-
-type RateLimitContext = Pick<Context, 'now' | 'refused' | 'settings'>;
-
-/** Callers are distinguished by token; callers without one share a limit. */
-function rateLimit({ settings, now, refused }: RateLimitContext): MiddlewareHandler {
-  const { requestsPerMinute } = settings;
-  const limiter = fixedWindowLimiter({ limit: requestsPerMinute, windowMs: WINDOW_MS });
-
-  return async (c, next) => {
-    const caller = Bun.hash(tokenOf(c.req.raw) ?? '').toString(36);
-    const { allowed, remaining, resetMs } = limiter.take(caller);
-    c.header('X-RateLimit-Limit', String(requestsPerMinute));
-    c.header('X-RateLimit-Remaining', String(remaining));
-    c.header('X-RateLimit-Reset', String(Math.ceil((now() + resetMs) / 1000)));
-    if (allowed) return next();
-    refused('requestsPerMinute');
-    const retryAfter = Math.max(1, Math.ceil(resetMs / 1000));
-    c.header('Retry-After', String(retryAfter));
-    const message = `Too many requests. Try again in ${retryAfter} seconds.`;
-    return c.json(errorBody('RATE_LIMIT', message, { details: { retryAfter }, retryAfter }), 429);
-  };
+/** Channels are named by session id only: a session that shares its id with an older one has no channel. */
+async function publish({ engine, channels }: Context, interaction: Interaction): Promise<void> {
+  const { sessionId, ref } = interaction;
+  if ((await engine.firstHolder(sessionId))?.owner !== ref.owner) return;
+  const push = interactPush(interaction);
+  channels.broadcast(sessionChannel(sessionId), push.type, push);
 }
 
 // The response to a call of `/api/agent/interact`, and the event for other devices.

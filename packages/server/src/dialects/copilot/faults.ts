@@ -1,10 +1,9 @@
 /** Faults as HTTP statuses and error bodies of the contract. */
-import type { FaultCode, JsonObject } from '@parlance/protocol';
+import type { Fault, FaultCode, JsonObject } from '@parlance/protocol';
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
-import { type DialectContext, reported, requestIds } from '../kit/dialect.ts';
-import { retryField, retryText, setRetryAfter } from '../kit/retry.ts';
+import { retryField, retryText } from '../kit/retry.ts';
 
 export type ErrorCode =
   | 'UNAUTHORIZED'
@@ -74,27 +73,19 @@ export const FAULTS = {
   internal: { status: 500, code: 'INTERNAL_ERROR' },
 } satisfies Record<FaultCode, { status: ContentfulStatusCode; code: ErrorCode }>;
 
-/** An `onError` handler for apps with endpoints of this contract. */
-export const errorAnswer =
-  (ctx: Pick<DialectContext, 'log'>) =>
-  (thrown: unknown, c: Context): Response => {
-    const fault = reported(thrown, ctx, requestIds(c.req.raw));
-    const { status, code } = FAULTS[fault.code];
-    if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-    setRetryAfter(c, fault);
-    const retry = retryField('retryAfter', fault);
-    const errors = fault.cause instanceof z.ZodError ? { errors: fieldsOf(fault.cause) } : undefined;
-    const details: JsonObject | undefined =
-      errors ?? (retry.retryAfter === undefined ? undefined : { ...retry });
-    return c.json(errorBody(code, retryText(fault), { details, ...retry }), status);
-  };
+/** The answer to a failed request. */
+export function errorAnswer(fault: Fault, c: Context): Response {
+  const { status, code } = FAULTS[fault.code];
+  const retry = retryField('retryAfter', fault);
+  const errors = fault.cause instanceof z.ZodError ? { errors: fieldsOf(fault.cause) } : undefined;
+  const details: JsonObject | undefined =
+    errors ?? (retry.retryAfter === undefined ? undefined : { ...retry });
+  return c.json(errorBody(code, retryText(fault), { details, ...retry }), status);
+}
 
 /** The fields that do not match, in the format of the contract. */
 export const fieldsOf = ({ issues }: z.ZodError) =>
   issues.map(({ path, message, code }) => ({ field: path.join('.') || 'body', message, code }));
-
-/** Paths with a limit of requests per caller. A pattern that ends in `/*` also matches the path before it. */
-export const LIMITED = ['/api/agent/*', '/api/session/*', '/api/v1/*', '/api/knowledge/*'];
 
 /** The body of a refused request to a path of the contract. */
 export function refusal(status: number, reason: string): object {

@@ -1,17 +1,15 @@
 /** The session endpoints of `copilot`: history, list and changes. */
 import { Fault, type Principal } from '@parlance/protocol';
-import { Hono, type Context as RequestContext } from 'hono';
 import {
+  type Engine,
   requirePermission,
   type SessionFilter,
   type SessionRecord,
   type SessionRef,
 } from '../../core/index.ts';
 import { activeTask } from './active-task.ts';
-import type { Context } from './context.ts';
-import { checked, checkedBody, principalOf } from './envelope.ts';
-import { errorAnswer } from './faults.ts';
 import { latestMessages } from './history.ts';
+import { endpoint, type RestContext } from './rest.ts';
 import { rootDomain, siteLabels } from './root-domain.ts';
 import {
   ActiveTaskQuery,
@@ -27,176 +25,264 @@ import {
   Uuid,
 } from './schemas.ts';
 
-type SessionContext = Pick<
-  Context,
-  'authenticator' | 'engine' | 'hub' | 'log' | 'newId' | 'now' | 'readBody'
->;
-
 const LIST_PAGE = 200;
 const MAX_COUNTED = 2_000;
 
-export function sessionRoutes(app: Hono, ctx: SessionContext): void {
-  const { engine, authenticator } = ctx;
-  const api = new Hono();
-  api.onError(errorAnswer(ctx));
+const readsChat = ({ principal }: { readonly principal: Principal }): void =>
+  requirePermission(principal, 'chat:read');
 
-  api.get('/latest', async (c) => {
-    const principal = await caller(c);
-    const { status } = checked(StatusQuery, c.req.query());
-    const record = await newest(principal, filterOf(status));
-    if (!record) throw new Fault('not_found', 'There is no session yet.');
-    return c.json(sessionObject(record));
-  });
+export const sessionEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/api/session/{sessionId}/task/active',
+    summary: 'The current task of a session',
+    security: 'token',
+    examples: ({ session }) => [{ title: 'Get the current task', params: { sessionId: session } }],
+    foreign: 'forbidden',
+    params: SessionPath,
+    query: ActiveTaskQuery,
+    answers: { 200: { description: 'The task, or null', schema: 'ActiveTask' } },
+    errors: [400, 401, 403],
+    allow: readsChat,
+    async handle({ principal, params }, ctx) {
+      const ref = await found(ctx, principal, params.sessionId);
+      return { success: true, data: ref ? await activeTask(ctx.hub, ref) : null };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/session',
+    summary: 'Lists the sessions of the caller whose id is a UUID, by last change, latest first',
+    security: 'token',
+    examples: () => [
+      { title: 'List sessions' },
+      { title: 'List archived sessions, too', query: { includeArchived: 'true', limit: '100', offset: '0' } },
+    ],
+    query: ListQuery,
+    answers: { 200: { description: 'One page', schema: 'SessionPage' } },
+    errors: [400, 401, 403],
+    allow: readsChat,
+    async handle({ principal, query: { status, includeArchived, limit, offset } }, { engine }) {
+      const filter = filterOf(status, includeArchived);
+      const { sessions, total, hasMore } = await listed(engine, principal, filter, { limit, offset });
+      const pagination = { total, limit, offset, hasMore };
+      return { success: true, data: { sessions: sessions.map(sessionObject), pagination } };
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/session',
+    summary: 'Archives a session',
+    security: 'token',
+    examples: ({ session }) => [{ title: 'Archive a session', body: { sessionId: session } }],
+    foreign: 'forbidden',
+    body: ArchiveBody,
+    answers: {
+      200: { description: 'Archived', schema: 'SessionArchived' },
+    },
+    errors: [400, 401, 403, 404],
+    allow: readsChat,
+    async handle({ principal, body: { sessionId } }, ctx) {
+      const ref = await existing(ctx, principal, sessionId);
+      await ctx.engine.send(ref, { type: 'session.archive' }, { principal, dialect: 'copilot' });
+      const message = 'The session is archived.';
+      return { success: true, data: { sessionId, status: 'archived', message } };
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/session/init',
+    summary: 'Creates a session with an id chosen by the client; an existing one is unchanged',
+    security: 'token',
+    examples: ({ session }) => [
+      {
+        title: 'Start a session',
+        body: { sessionId: session, title: 'A lamp', url: 'http://elsewhere.example/' },
+      },
+    ],
+    foreign: 'forbidden',
+    body: InitBody,
+    answers: { 200: { description: 'The session exists', schema: 'SessionBegun' } },
+    errors: [400, 401, 403],
+    allow: readsChat,
+    async handle({ principal, body: { sessionId, url, title } }, { engine }) {
+      await requireOwn(engine, principal, sessionId);
+      const ref = await engine.resolve(principal, sessionId);
+      const by = { principal, dialect: 'copilot' };
+      const { events } = await engine.send(ref, { type: 'session.create' }, by);
+      const created = events.length > 0;
+      // A temporary title: the first query replaces it.
+      if (created && title) await engine.send(ref, { type: 'session.rename', title, automatic: true }, by);
+      const { labels } = await engine.snapshot(ref);
+      const site = url ? siteLabels(url) : null;
+      if (site && site.url !== labels.url)
+        await engine.send(ref, { type: 'session.label', labels: site }, by);
+      return { success: true, data: { sessionId, created } };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/session/latest',
+    summary: 'The last changed session',
+    security: 'token',
+    examples: () => [{ title: 'Get the latest session' }],
+    query: StatusQuery,
+    answers: { 200: { description: 'The session', schema: 'CopilotSession' } },
+    errors: [400, 401, 403, 404],
+    allow: readsChat,
+    async handle({ principal, query: { status } }, { engine }) {
+      const record = await newest(engine, principal, filterOf(status));
+      if (!record) throw new Fault('not_found', 'There is no session yet.');
+      return sessionObject(record);
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/session/by-domain/{domain}',
+    summary: 'The last changed session of a site',
+    security: 'token',
+    examples: ({ site }) => [{ title: 'Get the session of a site', params: { domain: site } }],
+    params: DomainPath,
+    query: StatusQuery,
+    answers: { 200: { description: 'The session, or null', schema: 'SessionFound' } },
+    errors: [400, 401, 403],
+    allow: readsChat,
+    async handle({ principal, params, query: { status } }, { engine }) {
+      const label = { name: 'domain', value: rootDomain(`http://${params.domain}`) };
+      const record = await newest(engine, principal, { ...filterOf(status), label });
+      return { success: true, data: record ? shown(record) : { session: null } };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/session/{sessionId}',
+    summary: 'A session',
+    security: 'token',
+    examples: ({ session }) => [{ title: 'Get a session', params: { sessionId: session } }],
+    foreign: 'forbidden',
+    params: SessionPath,
+    answers: { 200: { description: 'The session', schema: 'SessionShown' } },
+    errors: [400, 401, 403, 404],
+    allow: readsChat,
+    async handle({ principal, params }, ctx) {
+      const ref = await existing(ctx, principal, params.sessionId);
+      return { success: true, data: shown(await recordOf(ctx, ref)) };
+    },
+  }),
+  endpoint({
+    method: 'patch',
+    path: '/api/session/{sessionId}',
+    summary: 'Renames a session',
+    security: 'token',
+    examples: ({ session }) => [
+      { title: 'Rename a session', params: { sessionId: session }, body: { title: 'A lamp' } },
+    ],
+    foreign: 'forbidden',
+    params: SessionPath,
+    body: RenameBody,
+    answers: { 200: { description: 'The session', schema: 'SessionRenamed' } },
+    errors: [400, 401, 403, 404],
+    allow: readsChat,
+    async handle({ principal, params, body: { title } }, ctx) {
+      const ref = await existing(ctx, principal, params.sessionId);
+      await ctx.engine.send(ref, { type: 'session.rename', title }, { principal, dialect: 'copilot' });
+      const record = await recordOf(ctx, ref);
+      // Clients expect a number only in this response.
+      const session = { ...sessionObject(record), updatedAt: record.updatedAt };
+      return { success: true, data: { ...session, session }, session };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/session/{sessionId}/messages',
+    summary: 'The latest messages, oldest first; empty for an unknown session',
+    security: 'token',
+    examples: ({ session }) => [{ title: 'List messages', params: { sessionId: session } }],
+    foreign: 'forbidden',
+    params: SessionPath,
+    query: MessagesQuery,
+    answers: { 200: { description: 'The messages', schema: 'MessageHistory' } },
+    errors: [400, 401, 403],
+    allow: readsChat,
+    async handle({ principal, params: { sessionId }, query }, ctx) {
+      const ref = await found(ctx, principal, sessionId);
+      // Not a 404: clients would keep retrying.
+      if (!ref) return { sessionId, messages: [], total: 0, sessionExists: false };
+      const now = await ctx.engine.snapshot(ref);
+      const messages = await latestMessages(ctx.engine, now, query);
+      return { sessionId, messages, total: now.messageCount, sessionExists: true };
+    },
+  }),
+];
 
-  api.get('/', async (c) => {
-    const principal = await caller(c);
-    const { status, includeArchived, limit, offset } = checked(ListQuery, c.req.query());
-    const filter = filterOf(status, includeArchived);
-    const { sessions, total, hasMore } = await listed(principal, filter, { limit, offset });
-    const pagination = { total, limit, offset, hasMore };
-    return c.json({ success: true, data: { sessions: sessions.map(sessionObject), pagination } });
-  });
+async function requireOwn(engine: Engine, principal: Principal, sessionId: string): Promise<void> {
+  if (await engine.foreign(principal, sessionId))
+    throw new Fault('forbidden', 'The session belongs to another user.');
+}
 
-  api.post('/', async (c) => {
-    const principal = await caller(c);
-    const { sessionId } = await checkedBody(ArchiveBody, ctx.readBody(c.req.raw, 'identified'));
-    const ref = await existing(principal, sessionId);
-    await engine.send(ref, { type: 'session.archive' }, { principal, dialect: 'copilot' });
-    const message = 'The session is archived.';
-    return c.json({ success: true, data: { sessionId, status: 'archived', message } });
-  });
+async function found(
+  { engine }: RestContext,
+  principal: Principal,
+  sessionId: string,
+): Promise<SessionRef | null> {
+  await requireOwn(engine, principal, sessionId);
+  return engine.find(principal, sessionId);
+}
 
-  api.post('/init', async (c) => {
-    const principal = await caller(c);
-    const { sessionId, url, title } = await checkedBody(InitBody, ctx.readBody(c.req.raw, 'identified'));
-    await own(principal, sessionId);
-    const ref = await engine.resolve(principal, sessionId);
-    const by = { principal, dialect: 'copilot' };
-    const { events } = await engine.send(ref, { type: 'session.create' }, by);
-    const created = events.length > 0;
-    // A temporary title: the first query replaces it.
-    if (created && title) await engine.send(ref, { type: 'session.rename', title, automatic: true }, by);
-    const { labels } = await engine.snapshot(ref);
-    const site = url ? siteLabels(url) : null;
-    if (site && site.url !== labels.url) await engine.send(ref, { type: 'session.label', labels: site }, by);
-    return c.json({ success: true, data: { sessionId, created } });
-  });
+async function existing(ctx: RestContext, principal: Principal, sessionId: string): Promise<SessionRef> {
+  const ref = await found(ctx, principal, sessionId);
+  if (!ref) throw new Fault('not_found', 'There is no such session.');
+  return ref;
+}
 
-  api.get('/by-domain/:domain', async (c) => {
-    const principal = await caller(c);
-    const { domain } = checked(DomainPath, c.req.param());
-    const { status } = checked(StatusQuery, c.req.query());
-    const label = { name: 'domain', value: rootDomain(`http://${domain}`) };
-    const record = await newest(principal, { ...filterOf(status), label });
-    return c.json({ success: true, data: record ? shown(record) : { session: null } });
-  });
+async function recordOf({ engine }: RestContext, ref: SessionRef): Promise<SessionRecord> {
+  const record = await engine.record(ref);
+  if (!record) throw new Fault('not_found', 'There is no such session.');
+  return record;
+}
 
-  api.get('/:sessionId', async (c) => {
-    const principal = await caller(c);
-    const { sessionId } = checked(SessionPath, c.req.param());
-    return c.json({ success: true, data: shown(await recordOf(await existing(principal, sessionId))) });
-  });
+/**
+ * Sessions with an id that is valid here: clients reject a list with any other id. Of a long list, `total`
+ * also counts the others.
+ */
+async function listed(
+  engine: Engine,
+  principal: Principal,
+  filter: SessionFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<{ sessions: SessionRecord[]; total: number; hasMore: boolean }> {
+  const sessions: SessionRecord[] = [];
+  let count = 0;
+  let read = 0;
+  let cursor: string | undefined;
+  do {
+    const page = await engine.list(principal, { ...filter, limit: LIST_PAGE, cursor });
+    for (const record of page.sessions) {
+      if (!Uuid.safeParse(record.ref.id).success) continue;
+      if (count >= offset && sessions.length < limit) sessions.push(record);
+      count++;
+    }
+    read += page.sessions.length;
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined && (count <= offset + limit || read < MAX_COUNTED));
+  const total = cursor === undefined ? count : await engine.count(principal, filter);
+  return { sessions, total, hasMore: count > offset + sessions.length };
+}
 
-  api.patch('/:sessionId', async (c) => {
-    const principal = await caller(c);
-    const { sessionId } = checked(SessionPath, c.req.param());
-    const { title } = await checkedBody(RenameBody, ctx.readBody(c.req.raw, 'identified'));
-    const ref = await existing(principal, sessionId);
-    await engine.send(ref, { type: 'session.rename', title }, { principal, dialect: 'copilot' });
-    const record = await recordOf(ref);
-    // Clients expect a number only in this response.
-    const session = { ...sessionObject(record), updatedAt: record.updatedAt };
-    return c.json({ success: true, data: { ...session, session }, session });
-  });
-
-  api.get('/:sessionId/messages', async (c) => {
-    const principal = await caller(c);
-    const { sessionId } = checked(SessionPath, c.req.param());
-    const wanted = checked(MessagesQuery, c.req.query());
-    const ref = await found(principal, sessionId);
-    // Not a 404: clients would keep retrying.
-    if (!ref) return c.json({ sessionId, messages: [], total: 0, sessionExists: false });
-    const now = await engine.snapshot(ref);
-    const messages = await latestMessages(engine, now, wanted);
-    return c.json({ sessionId, messages, total: now.messageCount, sessionExists: true });
-  });
-
-  api.get('/:sessionId/task/active', async (c) => {
-    const principal = await caller(c);
-    const { sessionId } = checked(SessionPath, c.req.param());
-    checked(ActiveTaskQuery, c.req.query());
-    const ref = await found(principal, sessionId);
-    return c.json({ success: true, data: ref ? await activeTask(ctx.hub, ref) : null });
-  });
-
-  async function caller(c: RequestContext): Promise<Principal> {
-    const principal = await principalOf(authenticator, c.req.raw);
-    requirePermission(principal, 'chat:read');
-    return principal;
-  }
-
-  async function own(principal: Principal, sessionId: string): Promise<void> {
-    if (await engine.foreign(principal, sessionId))
-      throw new Fault('forbidden', 'The session belongs to another user.');
-  }
-
-  async function found(principal: Principal, sessionId: string): Promise<SessionRef | null> {
-    await own(principal, sessionId);
-    return engine.find(principal, sessionId);
-  }
-
-  async function existing(principal: Principal, sessionId: string): Promise<SessionRef> {
-    const ref = await found(principal, sessionId);
-    if (!ref) throw new Fault('not_found', 'There is no such session.');
-    return ref;
-  }
-
-  async function recordOf(ref: SessionRef): Promise<SessionRecord> {
-    const record = await engine.record(ref);
-    if (!record) throw new Fault('not_found', 'There is no such session.');
-    return record;
-  }
-
-  /**
-   * Sessions with an id that is valid here: clients reject a list with any other id. Of a long list, `total`
-   * also counts the others.
-   */
-  async function listed(
-    principal: Principal,
-    filter: SessionFilter,
-    { limit, offset }: { readonly limit: number; readonly offset: number },
-  ): Promise<{ sessions: SessionRecord[]; total: number; hasMore: boolean }> {
-    const sessions: SessionRecord[] = [];
-    let count = 0;
-    let read = 0;
-    let cursor: string | undefined;
-    do {
-      const page = await engine.list(principal, { ...filter, limit: LIST_PAGE, cursor });
-      for (const record of page.sessions) {
-        if (!Uuid.safeParse(record.ref.id).success) continue;
-        if (count >= offset && sessions.length < limit) sessions.push(record);
-        count++;
-      }
-      read += page.sessions.length;
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined && (count <= offset + limit || read < MAX_COUNTED));
-    const total = cursor === undefined ? count : await engine.count(principal, filter);
-    return { sessions, total, hasMore: count > offset + sessions.length };
-  }
-
-  /** The last changed session with an id that is valid here: other dialects allow other ids. */
-  async function newest(principal: Principal, filter: SessionFilter): Promise<SessionRecord | null> {
-    let cursor: string | undefined;
-    do {
-      const page = await engine.list(principal, { ...filter, limit: 20, cursor });
-      const record = page.sessions.find(({ ref }) => Uuid.safeParse(ref.id).success);
-      if (record) return record;
-      cursor = page.next ?? undefined;
-    } while (cursor !== undefined);
-    return null;
-  }
-
-  app.route('/api/session', api);
+/** The last changed session with an id that is valid here: other dialects allow other ids. */
+async function newest(
+  engine: Engine,
+  principal: Principal,
+  filter: SessionFilter,
+): Promise<SessionRecord | null> {
+  let cursor: string | undefined;
+  do {
+    const page = await engine.list(principal, { ...filter, limit: 20, cursor });
+    const record = page.sessions.find(({ ref }) => Uuid.safeParse(ref.id).success);
+    if (record) return record;
+    cursor = page.next ?? undefined;
+  } while (cursor !== undefined);
+  return null;
 }
 
 // A session as the copilot contract shows it, and the filter of the list.

@@ -20,6 +20,8 @@ export type RestApi<Ctx> = {
   identify?(request: Request, ctx: Ctx, security: Security): Promise<Principal>;
   /** The fault of a request that does not match. Default: `invalid` with the first field. */
   invalid?(problem: InvalidRequest): Fault;
+  /** Counts the request, and throws `limited` if the caller sends too many. Default: the limit of the server. */
+  limit?(c: HonoContext, ctx: Ctx): void;
   /** Wraps every request, to add what all answers have. `answer` never throws. */
   around?(c: HonoContext, answer: () => Promise<Response>, ctx: Ctx): Promise<Response>;
 };
@@ -45,6 +47,7 @@ export type ServedEndpoint<Ctx> = Omit<Endpoint, 'answers'> & {
   readonly errors?: readonly number[];
   readonly limited?: false;
   readonly identified?: false;
+  parsed?(ctx: Ctx): z.ZodType;
   // biome-ignore lint/suspicious/noExplicitAny: each endpoint has its own types
   allow?(request: any, ctx: Ctx): void | Promise<void>;
   // biome-ignore lint/suspicious/noExplicitAny: each endpoint has its own types
@@ -69,6 +72,8 @@ type Definition<Ctx, Schemas, Path, Params, Query, Headers, Body, Caller, Identi
   readonly query?: Query;
   readonly headers?: Headers;
   readonly body?: Body;
+  /** The schema of the body with the limits of this server; `body` has the default ones. */
+  parsed?(ctx: Ctx): Body;
   readonly answers: Replies;
   /** statuses of failures; `describe.ts` has their texts and schema */
   readonly errors?: readonly number[];
@@ -181,7 +186,7 @@ export function describedEndpoints(
     if (!answer) throw new Error(`the answer ${status} is not described`);
     return answer;
   };
-  return endpoints.map(({ handle, allow, errors: failures = [], answers, ...endpoint }) => ({
+  return endpoints.map(({ handle, allow, parsed, errors: failures = [], answers, ...endpoint }) => ({
     ...endpoint,
     answers: Object.fromEntries([
       ...Object.entries(answers).map(([status, answer]) => [

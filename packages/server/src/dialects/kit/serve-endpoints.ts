@@ -33,8 +33,12 @@ async function answer<Ctx extends RestContext>(
 ): Promise<Response> {
   const request = c.req.raw;
   const { security } = endpoint;
-  const { identify = () => principalOf(ctx.authenticator, request), invalid = firstField } = api;
-  if (endpoint.limited !== false) ctx.countRequest(request);
+  const {
+    identify = () => principalOf(ctx.authenticator, request),
+    invalid = firstField,
+    limit = () => ctx.countRequest(request),
+  } = api;
+  if (endpoint.limited !== false) limit(c, ctx);
   const hasCaller = endpoint.identified !== false && (security === 'caller' || security === 'token');
   const principal = hasCaller ? await identify(request, ctx, security) : undefined;
   const caller = { c, request, principal, params: c.req.param() };
@@ -53,7 +57,7 @@ async function answer<Ctx extends RestContext>(
     // Only callers that are known may send large bodies.
     const parsed = parseBody(await ctx.readBody(request, security === 'nobody' ? 'anonymous' : 'identified'));
     if ('problem' in parsed) throw invalid({ body: parsed.problem, cause: parsed.cause });
-    body = checked(endpoint.body, parsed.value);
+    body = checked(endpoint.parsed?.(ctx) ?? endpoint.body, parsed.value);
   }
 
   const returned = await endpoint.handle({ ...caller, params, query, headers, body }, ctx);
