@@ -2,8 +2,8 @@
 import { existsSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openStorage } from '../../packages/server/src/command-storage.ts';
-import { readSessions, writeSession } from '../../packages/server/src/data.ts';
+import { readSessions, writeSession } from '../../packages/server/src/commands/data.ts';
+import { openStorage } from '../../packages/server/src/commands/storage.ts';
 
 const AGENT = { id: 'coder', name: 'Coder' };
 const USAGE = { inputTokens: 10, outputTokens: 20 };

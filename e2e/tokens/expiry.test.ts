@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
+import { openSqliteStore } from '../../packages/server/src/commands/users.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { openSqliteStore } from '../../packages/server/src/users.ts';
 import { bearer, endOf, openAll } from './live.ts';
 
 const SECRET = 'a secret that only this test and its server know';

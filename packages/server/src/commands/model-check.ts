@@ -1,9 +1,9 @@
 /** Tests the configured model and model providers, for the CLI. */
 import { Fault, type FaultData } from '@parlance/protocol';
-import { openProvider } from './compose/model-provider.ts';
-import type { Config, Vendor } from './config/config.ts';
-import type { Prompt } from './core/ports/provider.ts';
-import { type VendorAccess, vendorModels } from './providers/vendor-models.ts';
+import { openProvider } from '../compose/model-provider.ts';
+import type { Config, Vendor } from '../config/config.ts';
+import type { Prompt } from '../core/ports/provider.ts';
+import { type VendorAccess, vendorModels } from '../providers/vendor-models.ts';
 
 const nothing = () => undefined;
 const NO_LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing };

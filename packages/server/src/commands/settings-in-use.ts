@@ -1,11 +1,11 @@
 /** The settings that a server with a configuration would use, read without starting it, for the CLI. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { openStorage, type Storage } from './command-storage.ts';
-import { openSetup } from './compose/setup/open.ts';
-import { type Changeable, type Config, requireKeyOf } from './config/config.ts';
-import { DIALECTS } from './dialects/index.ts';
-import { DATABASE_FILE } from './stores/sqlite/connection.ts';
+import { openSetup } from '../compose/setup/open.ts';
+import { type Changeable, type Config, requireKeyOf } from '../config/config.ts';
+import { DIALECTS } from '../dialects/index.ts';
+import { DATABASE_FILE } from '../stores/sqlite/connection.ts';
+import { openStorage, type Storage } from './storage.ts';
 
 const nothing = () => undefined;
 const NO_LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing };
