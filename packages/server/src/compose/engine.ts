@@ -133,6 +133,7 @@ export async function openBackend(
     turnsAtOnce: config.turnsAtOnce,
     limits: config,
     ephemeralIdleMs: config.ephemeralIdle,
+    cachedCharacters: config.cachedCharacters,
     now: Date.now,
     newId: () => crypto.randomUUID(),
     log,

@@ -79,6 +79,7 @@ describe('defaults', () => {
       toolCallWithin: 50_000,
       sessionsPerPrincipal: 100_000,
       ephemeralIdle: 600_000,
+      cachedCharacters: 67_108_864,
       inputsQueued: 1_000,
       turnsAtOnce: 1_000,
       turnsWaiting: 1_000,

@@ -126,6 +126,15 @@ const SESSION_LIMITS = {
     description: 'how long an ephemeral session is kept that nobody uses: it does not run and is not watched',
     reached: 'the session and its events are erased',
   }),
+  cachedCharacters: limit({
+    env: 'PARLANCE_CACHED_CHARACTERS',
+    flag: '--cached-characters',
+    argument: 'CHARACTERS',
+    fallback: 67_108_864,
+    range: [0, 1_099_511_627_776],
+    description: 'characters of sessions in memory that nobody uses; at most 200 sessions',
+    reached: 'the least recently loaded one is dropped and read again when needed',
+  }),
   inputsQueued: limit({
     env: 'PARLANCE_INPUTS_QUEUED',
     flag: '--inputs-queued',

@@ -2,7 +2,7 @@
 import type { Server } from 'bun';
 import type { Log } from '../core/ports/telemetry.ts';
 import type { Opening } from './dialect-socket.ts';
-import { rememberServer } from './idle-connections.ts';
+import { mustRead, rememberServer } from './idle-connections.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import type { Refusal } from './socket-counts.ts';
 import type { SocketTransport } from './websocket.ts';
@@ -31,6 +31,8 @@ export type ListenOptions = {
   readonly refusal?: Refuse;
   /** logs every request, at level debug */
   readonly log?: Log;
+  /** how long a connection may be silent, or a response unread */
+  readonly idleSeconds?: number;
 };
 
 const refused = (reason: string, status: number): Response => Response.json(plainRefusal(reason), { status });
@@ -50,7 +52,7 @@ const pathOf = (url: string): string => /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)/i.exec
 
 /** Throws an error with code EADDRINUSE if the port is in use, even by another server of ours. */
 export function listen(listening: ListenOptions): Server<unknown> {
-  const { hostname, port, sockets, admit, opening, routes, log } = listening;
+  const { hostname, port, sockets, admit, opening, routes, log, idleSeconds = 120 } = listening;
   const { refusal: refuse = (_, status, reason) => refused(reason, status) } = listening;
 
   /** Undefined if it was upgraded to a socket. */
@@ -87,7 +89,7 @@ export function listen(listening: ListenOptions): Server<unknown> {
     // Bun would answer a large body with an empty 413. `ReadBody` limits how much is read, and dialects
     // reject the rest in their own format; Bun pauses the connection until the body is read.
     maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-    idleTimeout: 120,
+    idleTimeout: idleSeconds,
     websocket: sockets.handler,
     // Prevents Bun's error page, which would expose source code.
     development: false,
@@ -101,6 +103,7 @@ export function listen(listening: ListenOptions): Server<unknown> {
       const id = requestIdOf(request);
       rememberServer(request, server);
       const response = await answer(request, server);
+      mustRead(request, idleSeconds);
       response?.headers.set(REQUEST_ID_HEADER, id);
       // Do not wait for the rest of a late body.
       if (response?.status === 408) response.headers.set('connection', 'close');

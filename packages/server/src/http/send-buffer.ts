@@ -35,7 +35,7 @@ type BufferedFrame = {
 
 export class SendBuffer {
   #buffered: BufferedFrame[] | null = null;
-  /** the frame in flight when the reader fell behind */
+  /** the frame in flight when the reader fell behind, without its encoded text, which the socket has */
   #inFlight: BufferedFrame | null = null;
   /** frames buffered when the reader was disconnected */
   #dropped: readonly BufferedFrame[] = [];
@@ -62,7 +62,7 @@ export class SendBuffer {
     if (this.#buffered) this.#buffer(text, frame, pieces);
     else if (!this.#disconnected && this.writer.sendText(text) === -1) {
       this.#buffered = [];
-      this.#inFlight = bufferedFrame(text, frame, pieces);
+      this.#inFlight = bufferedFrame('', frame, pieces);
       this.#since = performance.now();
     }
     return !this.#disconnected;
@@ -89,7 +89,7 @@ export class SendBuffer {
       if (this.writer.sendText(this.#encoded(one)) !== -1) continue;
       // Behind again: buffer the rest. For metrics, the reader was behind all the time.
       this.#buffered = buffered.slice(index + 1);
-      this.#inFlight = one;
+      this.#inFlight = { ...one, text: '' };
       return;
     }
     this.lag.caughtUp(performance.now() - this.#since);

@@ -76,6 +76,8 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
   readonly ephemeralIdleMs?: number;
   /** number of unused sessions to keep in memory */
   readonly cachedSessions?: number;
+  /** and of their characters; 64 Mi by default */
+  readonly cachedCharacters?: number;
   /** delay before a session runs again after its nth consecutive failure; 1 s, 2 s, … by default */
   readonly retryDelayMs?: (failures: number) => number;
 };
@@ -118,6 +120,7 @@ const HELD_MS = 1_000;
 const OUTAGE_MS = 1_000;
 /** An unused session can be loaded again within a millisecond, and may be large. */
 const KEPT_IN_MEMORY = 200;
+const KEPT_CHARACTERS = 64 * 1024 * 1024;
 const EPHEMERAL_IDLE_MS = 600_000;
 
 export function assemble(parts: EngineParts): EngineInternals {
@@ -136,7 +139,10 @@ export function assemble(parts: EngineParts): EngineInternals {
   const sessions = new SessionCache(
     { ...parts, shared: parts.cluster !== undefined, network, onCommitted },
     catalog.first(catalog.defaultDomain),
-    parts.cachedSessions ?? KEPT_IN_MEMORY,
+    {
+      sessions: parts.cachedSessions ?? KEPT_IN_MEMORY,
+      characters: parts.cachedCharacters ?? KEPT_CHARACTERS,
+    },
   );
   const queue = new RunQueue({
     drive: leasedDrive(parts, deps),

@@ -46,7 +46,7 @@ function harness({ alone = false, store = openMemoryStore() } = {}) {
   const newId = () => `id-${++ids}`;
   const bus = openMemoryBus<ObservedSession>(quiet);
   const sources: SessionSources = { store, bus, leases: store.leases, shared: false, now, newId, log: quiet };
-  const sessions = new SessionCache(sources, AGENT, 200);
+  const sessions = new SessionCache(sources, AGENT, { sessions: 200, characters: 1_000_000 });
   const ephemeral = new EphemeralSessions({ store, sessions, now, log: quiet }, { idleMs: IDLE_MS, alone });
   return {
     clock,

@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test';
 import { type ApprovalId, LOCAL, type SessionId, textPart } from '@parlance/protocol';
 import { CALLER, createHarness, type Harness } from '../../testing/harness.ts';
-import { calls, type Line } from '../../testing/scripted-provider.ts';
+import { calls, type Line, says } from '../../testing/scripted-provider.ts';
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { ticks } from '../../testing/ticks.ts';
 import type { SessionRef } from '../index.ts';
 import type { SessionStore } from '../ports/event-store.ts';
+import { NO_METER } from '../ports/telemetry.ts';
 
 const HANG: Line[] = [{ type: 'text', text: 'Half ' }, { type: 'hang' }];
 const ref = (index: number): SessionRef => ({ owner: LOCAL.id, id: `s${index}` as SessionId });
@@ -104,4 +105,22 @@ test('a session that failed to load is loaded again by the next request', async 
   await submit(engine, 1, 'Hi');
   await engine.whenIdle(ref(1));
   expect((await engine.record(ref(1)))?.status).toBe('idle');
+});
+
+test('large unused sessions are evicted by their size, and are read again', async () => {
+  const answers = Array.from({ length: 6 }, () => says('x'.repeat(1_000)));
+  const gauges = new Map<string, () => unknown>();
+  const meter = { ...NO_METER, gauge: (name: string, read: () => unknown) => void gauges.set(name, read) };
+  const parts = { cachedCharacters: 2_500, meter: meter as typeof NO_METER };
+  const { engine, provider } = await createHarness(answers, { parts });
+  for (let index = 0; index < 5; index++) {
+    await submit(engine, index, 'Hi');
+    await engine.whenIdle(ref(index));
+  }
+  // The session of the harness is watched, and stays.
+  expect(gauges.get('sessions_in_memory')?.()).toBeLessThanOrEqual(4);
+  await submit(engine, 0, 'Again');
+  await engine.whenIdle(ref(0));
+  const kinds = provider.prompts.map(({ items }) => items.map(({ kind }) => kind));
+  expect(kinds).toContainEqual(['user', 'text', 'user']);
 });

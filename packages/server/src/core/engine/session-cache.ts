@@ -10,6 +10,8 @@ type Entry = {
   pins: number;
   /** used since the last call to `usedLately` */
   used: boolean;
+  /** of the session when it was last used, or last waited */
+  characters: number;
 };
 
 /** Entries checked for each new session: more than one, so that the cache shrinks again. */
@@ -17,13 +19,25 @@ const MAX_CHECKS = 16;
 
 export class SessionCache {
   readonly #entries = new Map<string, Entry>();
+  readonly #sources: SessionSources;
+  /** of all sessions in memory */
+  #characters = 0;
 
   constructor(
-    private readonly sources: SessionSources,
+    sources: SessionSources,
     private readonly firstAgent: AgentRef,
-    /** number of unused sessions to keep */
-    private readonly keep: number,
-  ) {}
+    /** number of unused sessions to keep, and of their characters */
+    private readonly keep: { readonly sessions: number; readonly characters: number },
+  ) {
+    this.#sources = {
+      ...sources,
+      onCommitted: (ref, events, before) => {
+        sources.onCommitted?.(ref, events, before);
+        const entry = this.#entries.get(sessionKey(ref));
+        if (entry?.session?.status.kind !== 'running') this.#measure(entry);
+      },
+    };
+  }
 
   /**
    * Keeps the session in memory while `work` runs. If it must be loaded, loads it up to event number `upTo`.
@@ -42,6 +56,7 @@ export class SessionCache {
       return await work(await entry.loading);
     } finally {
       entry.pins--;
+      this.#measure(entry);
     }
   }
 
@@ -89,9 +104,9 @@ export class SessionCache {
     const key = sessionKey(ref);
     const existing = this.#entries.get(key);
     if (existing) return existing;
-    if (this.#entries.size >= this.keep) this.#evict();
-    const loading = Session.load(ref, { agent: this.firstAgent, upTo }, this.sources);
-    const entry: Entry = { loading, session: null, pins: 0, used: false };
+    if (this.#entries.size >= this.keep.sessions) this.#evict(this.keep.sessions - 1);
+    const loading = Session.load(ref, { agent: this.firstAgent, upTo }, this.#sources);
+    const entry: Entry = { loading, session: null, pins: 0, used: false, characters: 0 };
     this.#entries.set(key, entry);
     loading.then(
       (session) => {
@@ -102,17 +117,29 @@ export class SessionCache {
     return entry;
   }
 
+  #measure(entry: Entry | undefined): void {
+    if (!entry?.session) return;
+    const { characters } = entry.session;
+    this.#characters += characters - entry.characters;
+    entry.characters = characters;
+    if (this.#characters > this.keep.characters) this.#evict(this.keep.sessions);
+  }
+
   /**
    * Evicts unused sessions, the least recently checked first; used ones move to the end, so that a few checks
    * suffice. Synchronous: evicting a session in use would create a second object for it.
    */
-  #evict(): void {
+  #evict(most: number): void {
     let checks = MAX_CHECKS;
     for (const [key, entry] of this.#entries) {
-      if (this.#entries.size < this.keep || checks-- === 0) return;
+      const fits = this.#entries.size <= most && this.#characters <= this.keep.characters;
+      if (fits || checks-- === 0) return;
       this.#entries.delete(key);
       if (inUse(entry)) this.#entries.set(key, entry);
-      else entry.session?.close();
+      else {
+        this.#characters -= entry.characters;
+        entry.session?.close();
+      }
     }
   }
 }

@@ -23,7 +23,7 @@ import {
 import { type Driver, type Lease, LeaseLost, type Leases } from '../ports/lease.ts';
 import type { Log } from '../ports/telemetry.ts';
 import { checkpointOf, recordOf, restoredState } from '../session/checkpoint.ts';
-import { type Context, EMPTY, evolveContext } from '../session/context.ts';
+import { type Context, contextCharacters, EMPTY, evolveContext } from '../session/context.ts';
 import { evolve } from '../session/evolve.ts';
 
 import { initialState, isIdle, type SessionState, statusOf, type Turn } from '../session/session-state.ts';
@@ -158,6 +158,11 @@ export class Session {
   /** The context if it has been read already; it is then current. */
   get loadedContext(): Context | null {
     return this.#context.loaded;
+  }
+
+  /** about its size in memory */
+  get characters(): number {
+    return this.#context.characters;
   }
 
   /** Drops streamed text that could not be recorded: its step runs again. */
@@ -619,8 +624,19 @@ type Source = {
 class ContextReader {
   /** null until the first read; current afterwards */
   loaded: Context | null = null;
+  #measured: { readonly context: Context | null; readonly characters: number } = {
+    context: null,
+    characters: 0,
+  };
 
   constructor(private readonly source: Source) {}
+
+  get characters(): number {
+    const { loaded: context } = this;
+    if (context !== this.#measured.context)
+      this.#measured = { context, characters: context ? contextCharacters(context) : 0 };
+    return this.#measured.characters;
+  }
 
   async read(): Promise<Context> {
     while (!this.loaded) {

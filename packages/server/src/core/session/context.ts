@@ -108,6 +108,17 @@ function before(context: Context, input: number): Context {
   );
 }
 
+/** The characters of all texts, files and arguments in the context: about its size in memory. */
+export const contextCharacters = ({ entries, waiting }: Context): number => charactersIn([entries, waiting]);
+
+function charactersIn(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let sum = 0;
+  for (const inner of Object.values(value)) sum += charactersIn(inner);
+  return sum;
+}
+
 /** A page, or a file on the web that the vendor of the model fetches. */
 const isFromElsewhere = (part: Part): boolean =>
   part.type === 'page' || (part.type === 'text' && part.link !== undefined);

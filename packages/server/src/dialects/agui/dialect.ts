@@ -12,6 +12,7 @@ import type { EventStream, Pieces } from '../../http/connection.ts';
 import { principalOf } from '../../http/request-identity.ts';
 import { defineDialect, reported, requestIds } from '../kit/dialect.ts';
 import { HTTP_STATUS } from '../kit/http-status.ts';
+import { TOO_SLOW } from '../kit/request-turn.ts';
 import { retryText, setRetryAfter } from '../kit/retry.ts';
 import { body } from '../kit/vendor-requests.ts';
 import type { Context } from './context.ts';
@@ -85,13 +86,17 @@ async function answered(
 const producer =
   (ctx: Context, parts: Omit<RunParts, 'send'>) =>
   async (stream: EventStream): Promise<void> => {
-    const send = (event: AguiEvent) => void stream.send(encode(event), event, pieces as Pieces);
+    let isComplete = true;
+    const send = (event: AguiEvent) => {
+      isComplete &&= stream.send(encode(event), event, pieces as Pieces);
+    };
     const run = new Run(ctx, { ...parts, send });
     stream.onClosing((fault) => run.fail(fault));
-    // A reader that is too slow has missed events, and cannot resume.
-    void stream.lost().then(() => run.abandon());
+    void stream.lost().then((dropped) => (dropped ? run.fail(TOO_SLOW) : run.abandon()));
     await run.follow();
-    await stream.ready();
+    if (isComplete) return stream.ready();
+    const { message, code } = TOO_SLOW;
+    stream.send(encode({ type: 'RUN_ERROR', message, code }));
   };
 
 /** Merges pieces of text and arguments for a slow reader. */

@@ -161,8 +161,9 @@ const producer =
       });
       const dropped = await Promise.race([ended, stream.lost()]).finally(() => following.stop());
       if (dropped) {
-        await stream.ready();
-        send({ type: 'error', errorText: 'The connection is too slow for this answer: reload the chat.' });
+        const errorText = 'The connection is too slow for this answer: reload the chat.';
+        // Sent after what is in flight: do not wait for it with the answer in memory.
+        return void stream.send(encode({ type: 'error', errorText }) + DONE);
       }
     } catch (thrown) {
       send({ type: 'error', errorText: sentenceOf(reported(thrown, ctx, ids)) });

@@ -6,7 +6,15 @@ import { requestIdOf } from '../../http/request-id.ts';
 import { reported } from '../kit/dialect.ts';
 import { digestOf } from '../kit/digest.ts';
 import type { ChatRequest, StartedTurn } from '../kit/request-sessions.ts';
-import { Answer, abandoning, type Delta, type Finish, RequestTurn, untilOpen } from '../kit/request-turn.ts';
+import {
+  Answer,
+  abandoning,
+  type Delta,
+  type Finish,
+  RequestTurn,
+  TOO_SLOW,
+  untilOpen,
+} from '../kit/request-turn.ts';
 import type { AuthenticatedRequest } from '../kit/vendor-requests.ts';
 import { toolUseId } from './call-ids.ts';
 import type { Context } from './context.ts';
@@ -192,18 +200,23 @@ const producer =
   (ctx: Context, { requestTurn, answer, head, finished }: Answering, request: string) =>
   async (stream: EventStream): Promise<void> => {
     const events = new MessageEvents(head);
-    const send = (event: MessageEvent) => stream.send(encode(event), event, pieces as never);
+    let isComplete = true;
+    const send = (event: MessageEvent) => {
+      isComplete &&= stream.send(encode(event), event, pieces as never);
+    };
     send(events.start());
     stream.send(PING);
     requestTurn.show((delta) => events.add(delta).forEach(send));
     stream.onClosing((fault) => requestTurn.fail(fault));
-    void stream.lost().then(() => requestTurn.abandon());
+    void stream.lost().then((dropped) => (dropped ? requestTurn.fail(TOO_SLOW) : requestTurn.abandon()));
     try {
       await finished;
+      if (!isComplete) throw TOO_SLOW;
       events.end(answer).forEach(send);
     } catch (thrown) {
       const body = errorBody(reported(thrown, ctx, { request }), request);
       stream.send(`event: error\ndata: ${JSON.stringify(body)}\n\n`);
+      if (thrown === TOO_SLOW) return;
     }
     await stream.ready();
   };

@@ -140,6 +140,12 @@ export async function untilOpen(requestTurn: RequestTurn, answer: Answer): Promi
 }
 
 /**
+ * Ends a stream whose reader has missed events. A disconnect cancels the turn; a slow reader does not. Do not wait until it is
+ * read, which would keep the answer in memory: it is sent after what is in flight.
+ */
+export const TOO_SLOW = new Fault('too_slow', 'The stream was read too slowly. The turn continues.');
+
+/**
  * Waits for `finished` without a time limit. If the client disconnects, the turn that its request started is
  * cancelled.
  */

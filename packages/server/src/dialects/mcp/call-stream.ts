@@ -35,15 +35,18 @@ const producer =
       },
       ready: () => stream.ready(),
     };
-    const answer = await run({ stream: messages, gone: gone.signal }).then(
-      (result) => resultMessage(key.request, result),
-      (thrown) => errorMessage(key.request, errorOf(reported(thrown, ctx, ids))),
+    const send = async (answer: object): Promise<void> => {
+      if (ctx.calls.isCancelled(key)) return;
+      // Without an answer, the client resumes the stream, and gets the result of the turn.
+      if (isResumable && gone.signal.reason === SERVER_CLOSES) return;
+      await stream.ready();
+      stream.send(encodeMessage(answer));
+    };
+    // Not in a variable: an answer can be large, and its reader slow.
+    await run({ stream: messages, gone: gone.signal }).then(
+      (result) => send(resultMessage(key.request, result)),
+      (thrown) => send(errorMessage(key.request, errorOf(reported(thrown, ctx, ids)))),
     );
-    if (ctx.calls.isCancelled(key)) return;
-    // Without an answer, the client resumes the stream, and gets the result of the turn.
-    if (isResumable && gone.signal.reason === SERVER_CLOSES) return;
-    await stream.ready();
-    stream.send(encodeMessage(answer));
     await stream.ready();
   };
 

@@ -4,7 +4,15 @@ import type { EventStream, Pieces } from '../../http/connection.ts';
 import { reported, requestIds } from '../kit/dialect.ts';
 import { invalid } from '../kit/request-fault.ts';
 import type { ChatRequest, StartedTurn } from '../kit/request-sessions.ts';
-import { Answer, abandoning, type Delta, type Finish, RequestTurn, untilOpen } from '../kit/request-turn.ts';
+import {
+  Answer,
+  abandoning,
+  type Delta,
+  type Finish,
+  RequestTurn,
+  TOO_SLOW,
+  untilOpen,
+} from '../kit/request-turn.ts';
 import type { AuthenticatedRequest } from '../kit/vendor-requests.ts';
 
 import type { Context } from './context.ts';
@@ -71,18 +79,22 @@ type StreamOptions = AnswerOptions & {
 const producer =
   (ctx: Context, { chat, requestTurn, answer, started, encoder, includesUsage, ids }: StreamOptions) =>
   async (stream: EventStream): Promise<void> => {
-    const send = (frame: ChunkFrame) => stream.send(encoder.encode(frame), frame, pieces as never);
+    let isComplete = true;
+    const send = (frame: ChunkFrame) => {
+      isComplete &&= stream.send(encoder.encode(frame), frame, pieces as never);
+    };
     send({ delta: { role: 'assistant', content: '', refusal: null } });
-    requestTurn.show((delta) => void send(frameOf(delta)));
+    requestTurn.show((delta) => send(frameOf(delta)));
     stream.onClosing((fault) => requestTurn.fail(fault));
-    void stream.lost().then(() => requestTurn.abandon());
+    void stream.lost().then((dropped) => (dropped ? requestTurn.fail(TOO_SLOW) : requestTurn.abandon()));
     try {
       await requestTurn.done;
       await remember(ctx, chat, { started, answer });
+      if (!isComplete) throw TOO_SLOW;
     } catch (thrown) {
       const { error } = errorBody(reported(thrown, ctx, ids));
       stream.send(`data: ${JSON.stringify({ error })}\n\n`);
-      return stream.ready();
+      return thrown === TOO_SLOW ? undefined : stream.ready();
     }
     send({ delta: {}, finish: answer.finish });
     if (includesUsage) send({ usage: answer.usage });

@@ -76,13 +76,12 @@ const producer =
       },
       restarts,
     });
-    const lost = stream.lost();
-    void lost.then(() => events.isClosed || abandon(ctx, answering, follower));
+    void events.gone.then(() => abandon(ctx, answering, follower));
     const isBackground = answering.segment.head.data.background;
     const done = follower.done.then(() => remember(ctx, answering, follower));
-    await Promise.race([done, events.closed, ...(isBackground ? [lost] : [])]);
+    await Promise.race([done, events.closed, ...(isBackground ? [events.gone] : [])]);
     if (last) events.send(last);
-    await stream.ready();
+    await events.ready();
   };
 
 const LAST = new Set(['response.completed', 'response.failed', 'response.incomplete']);

@@ -65,9 +65,9 @@ const producer =
       restarts,
       after,
     });
-    await Promise.race([follower.done, stream.lost(), events.closed]);
+    await Promise.race([follower.done, events.gone, events.closed]);
     follower.stop();
-    await stream.ready();
+    await events.ready();
   };
 
 export async function deleteResponse(ctx: Context, response: ResponseRef): Promise<Response> {
