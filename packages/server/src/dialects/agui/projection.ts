@@ -15,7 +15,7 @@ import {
 import type { SessionSnapshot } from '../../core/index.ts';
 import { finalAnswer } from '../kit/calls.ts';
 import { NONE, type Projection, type StepResult } from '../kit/projection.ts';
-import { NO_CALLS, type OpenCall, trackCalls, type Waits, waitsFor } from './calls.ts';
+import type { TurnProjection } from '../kit/turn-reader.ts';
 import { resultOf } from './content.ts';
 import type { ContentEvent, DeltaEvent } from './events.ts';
 
@@ -80,16 +80,14 @@ const callStarted = (call: string, tool: string, message: string): ContentEvent 
 const written = (call: string, text: string): ContentEvent[] =>
   text === '' ? [] : [{ type: 'TOOL_CALL_ARGS', toolCallId: call, delta: text }];
 
-export type Piece = { readonly turn: TurnId } & (
+export type Update = { readonly turn: TurnId } & (
   | { readonly kind: 'started'; readonly input: string }
   /** the queued input was withdrawn */
   | { readonly kind: 'dropped'; readonly input: string }
   | { readonly kind: 'event'; readonly event: ContentEvent }
   /** output since the last complete answer is discarded; it was shown */
-  | { readonly kind: 'void' }
+  | { readonly kind: 'discarded' }
   | { readonly kind: 'answered'; readonly usage: Usage }
-  /** the turn continues when these have been answered */
-  | ({ readonly kind: 'waits' } & Waits)
   | { readonly kind: 'ended' | 'cancelled' }
   | { readonly kind: 'failed'; readonly fault: FaultData }
 );
@@ -112,7 +110,6 @@ export type State = {
   readonly open: OpenBlock | null;
   /** calls whose arguments are being streamed */
   readonly writing: readonly CallWriting[];
-  readonly calls: readonly OpenCall[];
   /** part of the current answer was shown */
   readonly shown: boolean;
 };
@@ -123,19 +120,23 @@ export const IDLE: State = {
   texts: 0,
   open: null,
   writing: NOTHING_WRITTEN,
-  calls: NO_CALLS,
   shown: false,
 };
 
-export const projection: Projection<State, Piece> = { start: () => IDLE, step, attach };
+export const projection: Projection<State, Update> & TurnProjection<State, Update> = {
+  start: () => IDLE,
+  step,
+  join,
+  attach: (state, now) => join(state, now)[1].map(({ body }) => body),
+};
 
 /** The output being streamed so far, for a reader of the log: its events, and the state after them. */
-export function join(state: State, { open, openArguments }: SessionSnapshot): StepResult<State, Piece> {
-  const [joined, pieces] = open
+function join(state: State, { open, openArguments }: SessionSnapshot): StepResult<State, Update> {
+  const [joined, updates] = open
     ? delta(state, { ...open, type: `${open.kind}.delta` })
-    : [state, NONE as StepResult<State, Piece>[1]];
+    : [state, NONE as StepResult<State, Update>[1]];
   let next = joined;
-  const all = [...pieces];
+  const all = [...updates];
   for (const call of openArguments) {
     const [after, more] = write(next, { ...call, offset: 0 });
     next = after;
@@ -144,11 +145,7 @@ export function join(state: State, { open, openArguments }: SessionSnapshot): St
   return [next, all];
 }
 
-function attach(state: State, now: SessionSnapshot): Piece[] {
-  return join(state, now)[1].map(({ body }) => body);
-}
-
-function step(state: State, event: SessionEvent): StepResult<State, Piece> {
+function step(state: State, event: SessionEvent): StepResult<State, Update> {
   if (!isTurnEvent(event)) return [state, NONE];
   switch (event.type) {
     case 'turn.started':
@@ -168,7 +165,7 @@ function step(state: State, event: SessionEvent): StepResult<State, Piece> {
       return write(state, event);
     case 'call.requested': {
       const { writing, events } = endCall(state.writing, event, messageOf(event.turn, state.answers));
-      const next = { ...state, writing, calls: trackCalls(state.calls, event), shown: true };
+      const next = { ...state, writing, shown: true };
       return [next, bodies(event.turn, events)];
     }
     case 'step.ended': {
@@ -179,11 +176,6 @@ function step(state: State, event: SessionEvent): StepResult<State, Piece> {
     case 'step.restarted':
     case 'turn.resumed':
       return restart(state, event.turn);
-    case 'approval.requested':
-    case 'approval.answered':
-    case 'tool.started':
-    case 'call.deferred':
-      return moved(state, event, []);
     case 'tool.ended': {
       const { call, id, parts } = event;
       const content = resultOf(parts);
@@ -195,11 +187,11 @@ function step(state: State, event: SessionEvent): StepResult<State, Piece> {
         role: 'tool',
       };
       const answer = finalAnswer(event);
-      if (answer === null) return moved(state, event, [result]);
+      if (answer === null) return [state, bodies(event.turn, [result])];
       const next = opened(state, { kind: 'text', turn: event.turn, block: id });
       const { message } = next.open;
       const text = [...started('text', message), contentEvent('text', message, answer), ...ended(next.open)];
-      return moved({ ...next, open: null, shown: state.shown }, event, [result, ...text]);
+      return [{ ...next, open: null, shown: state.shown }, bodies(event.turn, [result, ...text])];
     }
     case 'turn.ended':
       return end(state, { turn: event.turn, kind: 'ended' });
@@ -209,13 +201,17 @@ function step(state: State, event: SessionEvent): StepResult<State, Piece> {
       return end(state, { turn: event.turn, kind: 'cancelled' });
     case 'input.accepted':
     case 'agent.changed':
+    case 'approval.requested':
+    case 'approval.answered':
     case 'approval.explained':
+    case 'tool.started':
+    case 'call.deferred':
     case 'call.progress':
       return [state, NONE];
   }
 }
 
-const bodies = (turn: TurnId, events: readonly ContentEvent[]): { readonly body: Piece }[] =>
+const bodies = (turn: TurnId, events: readonly ContentEvent[]): { readonly body: Update }[] =>
   events.map((event) => ({ body: { turn, kind: 'event', event } }));
 
 /** The message with the first text and the calls of an answer; a further text is a separate message. */
@@ -230,7 +226,7 @@ type Delta = {
 };
 
 /** Called for each token: only the first piece of a block changes the state. */
-function delta(state: State, { type, turn, block, text }: Delta): StepResult<State, Piece> {
+function delta(state: State, { type, turn, block, text }: Delta): StepResult<State, Update> {
   if (text === '') return [state, NONE];
   const { open } = state;
   if (open?.block === block && !open.paused)
@@ -282,12 +278,12 @@ function ended(open: OpenBlock | null): ContentEvent[] {
 function endBlock(
   state: State,
   event: Extract<SessionEvent, { type: 'text.ended' | 'reasoning.ended' }>,
-): StepResult<State, Piece> {
+): StepResult<State, Update> {
   const { turn, block, text } = event;
   const type = event.type === 'text.ended' ? 'text.delta' : 'reasoning.delta';
   const wasStreamed = state.open?.block === block;
-  const [next, pieces] = wasStreamed ? [state, NONE] : delta(state, { type, turn, block, text });
-  return [{ ...next, open: null }, [...pieces, ...bodies(turn, ended(next.open))]];
+  const [next, updates] = wasStreamed ? [state, NONE] : delta(state, { type, turn, block, text });
+  return [{ ...next, open: null }, [...updates, ...bodies(turn, ended(next.open))]];
 }
 
 type Writing = Pick<
@@ -298,7 +294,7 @@ type Writing = Pick<
 };
 
 /** A message ends before a call starts. */
-function write(state: State, part: Writing): StepResult<State, Piece> {
+function write(state: State, part: Writing): StepResult<State, Update> {
   const { writing, events } = writeCall(state.writing, part, messageOf(part.turn, state.answers));
   if (events.length === 0) return [state, NONE];
   const open = state.open && { ...state.open, paused: true };
@@ -306,31 +302,19 @@ function write(state: State, part: Writing): StepResult<State, Piece> {
 }
 
 /** Closes everything that is open. The shown output is discarded, and the next answer has other ids. */
-function restart(state: State, turn: TurnId): StepResult<State, Piece> {
-  const { calls, shown } = state;
+function restart(state: State, turn: TurnId): StepResult<State, Update> {
   const closed = bodies(turn, closing(state));
-  const isVoid: { readonly body: Piece }[] = shown ? [{ body: { turn, kind: 'void' } }] : [];
-  return [{ ...IDLE, turn, answers: state.answers + 1, calls }, [...closed, ...isVoid]];
+  const discarded: { readonly body: Update }[] = state.shown ? [{ body: { turn, kind: 'discarded' } }] : [];
+  return [{ ...IDLE, turn, answers: state.answers + 1 }, [...closed, ...discarded]];
 }
 
 /** Closes everything that is open. */
 export const closing = ({ open, writing }: State): ContentEvent[] => [...ended(open), ...endWriting(writing)];
 
 /** A call whose arguments were still being written when the turn ended was not made. */
-function end(state: State, last: Piece): StepResult<State, Piece> {
+function end(state: State, last: Update): StepResult<State, Update> {
   const { turn } = last;
-  const isVoid: { readonly body: Piece }[] =
-    state.writing.length > 0 ? [{ body: { turn, kind: 'void' } }] : [];
-  return [IDLE, [...bodies(turn, closing(state)), ...isVoid, { body: last }]];
-}
-
-type CallEvent = Extract<SessionEvent, { readonly turn: TurnId; readonly call: unknown }>;
-
-function moved(state: State, event: CallEvent, events: readonly ContentEvent[]): StepResult<State, Piece> {
-  const calls = trackCalls(state.calls, event);
-  const waits = waitsFor(calls);
-  const rest: { readonly body: Piece }[] = waits
-    ? [{ body: { turn: event.turn, kind: 'waits', ...waits } }]
-    : [];
-  return [{ ...state, calls }, [...bodies(event.turn, events), ...rest]];
+  const discarded: { readonly body: Update }[] =
+    state.writing.length > 0 ? [{ body: { turn, kind: 'discarded' } }] : [];
+  return [IDLE, [...bodies(turn, closing(state)), ...discarded, { body: last }]];
 }

@@ -3,22 +3,21 @@ import {
   type DurableEvent,
   Fault,
   type HistoryItem,
-  isDurable,
   type Part,
   type SessionEvent,
   type TurnId,
   textPart,
   type Usage,
 } from '@parlance/protocol';
-import type { Engine, SessionRef, Watch } from '../../core/index.ts';
+import type { Engine, RunStatus, SessionRef } from '../../core/index.ts';
 import { type LogIds, reported } from '../kit/dialect.ts';
 import { retryText } from '../kit/retry.ts';
+import { TurnReader } from '../kit/turn-reader.ts';
 import { contentOf, resultOf } from './content.ts';
 import type { Context } from './context.ts';
 import type { AguiEvent, ContentEvent, Message, Outcome, TokenUsage } from './events.ts';
 import { interruptOf } from './interrupts.ts';
-import { isSettled, type PastPiece, PastPieces } from './past-pieces.ts';
-import { closing, IDLE, join, type Piece, projection, type State } from './projection.ts';
+import { closing, IDLE, projection, type State, type Update } from './projection.ts';
 import { callerOf, type RunRequest, type StartedRun } from './run-request.ts';
 import type { Message as GivenMessage } from './schemas.ts';
 
@@ -31,20 +30,23 @@ export type RunParts = {
 
 const PROTOCOL_VERSION = '1.0';
 
+/** An update, and the number of the last stored event. */
+type PassedUpdate = { readonly update: Update; readonly seq: number };
+
 export class Run {
   readonly #ends = Promise.withResolvers<void>();
   readonly #client: ClientView;
   readonly #usage = new RunUsage();
   /** turns that are shown */
   readonly #shown = new Set<TurnId>();
-  #state: State = IDLE;
-  /** past events; null once they were sent */
-  #past: PastPieces | null = new PastPieces();
-  /** pieces that arrive while a snapshot is made; null otherwise */
-  #held: PastPiece[] | null = null;
-  #watch: Watch | null = null;
-  /** the number of the last event */
-  #seq = 0;
+  /** updates of stored events, without discarded output, which need not be shown; null once they were sent */
+  #past: PassedUpdate[] | null = [];
+  /** how many of them can no longer be discarded */
+  #settled = 0;
+  #pastEvent: SessionEvent | null = null;
+  /** updates that arrive while a snapshot is made; null otherwise */
+  #held: PassedUpdate[] | null = null;
+  #reader: TurnReader<State, Update> | null = null;
   #isOver = false;
   #isAbandoned = false;
 
@@ -63,7 +65,7 @@ export class Run {
     const version = protocolVersion ? { protocolVersion: PROTOCOL_VERSION } : {};
     this.parts.send({ type: 'RUN_STARTED', threadId, runId, ...version });
     const { target } = this.parts.started;
-    await (target ? this.#read(target.after) : this.#look()).catch((thrown) => this.#fail(thrown));
+    await (target ? this.#read(target.after, IDLE) : this.#look()).catch((thrown) => this.#fail(thrown));
     await this.#ends.promise;
   }
 
@@ -80,78 +82,83 @@ export class Run {
     else this.#cancelShown();
   }
 
-  async #read(after: number): Promise<void> {
-    await this.ctx.engine.watch(this.parts.started.ref, (event) => this.#take(event), {
+  async #read(after: number, state: State): Promise<void> {
+    await TurnReader.follow(this.ctx.engine, this.parts.started.ref, {
+      projection,
       after,
-      begin: (watch) => this.#begin(watch),
-      committed: () => this.#restIfBlocked(),
+      state,
+      target: null,
+      listener: (reader) => {
+        this.#reader = reader;
+        return {
+          update: (update, event) => this.#take(update, event),
+          status: (status) => {
+            this.#sendPast();
+            this.#restIfBlocked(status);
+          },
+          ended: () => this.#fail(new Fault('not_found', 'The thread was deleted.')),
+        };
+      },
     });
   }
 
   /** Sends all messages, then the running turn. */
   async #look(): Promise<void> {
-    const transcript = new Transcript();
-    const sink = (event: SessionEvent) => {
-      if (!this.#past) this.#take(event);
-      else if (isDurable(event)) transcript.add(event);
-    };
-    const begin = (watch: Watch) => {
-      const { turn } = watch.snapshot();
-      this.#state = transcript.state;
-      this.#send({ type: 'MESSAGES_SNAPSHOT', messages: this.#client.snapshot(transcript.messages) });
-      if (turn) this.#shown.add(turn);
-      this.#begin(watch);
-      if (!turn) this.#finish({ type: 'success' });
-    };
-    const committed = () => this.#restIfBlocked();
-    await this.ctx.engine.watch(this.parts.started.ref, sink, { after: 0, begin, committed });
+    const { engine } = this.ctx;
+    const { ref } = this.parts.started;
+    const { seq } = await engine.snapshot(ref);
+    const { messages, state } = await readTranscript(engine, ref, seq);
+    this.#send({ type: 'MESSAGES_SNAPSHOT', messages: this.#client.snapshot(messages) });
+    if (!state.turn) return this.#finish({ type: 'success' });
+    this.#shown.add(state.turn);
+    await this.#read(seq, state);
   }
 
-  /** The past was read: live events follow. */
-  #begin(watch: Watch): void {
-    this.#watch = watch;
-    const past = this.#past?.pieces ?? [];
+  #take(update: Update, event: SessionEvent | null): void {
+    const { seq = 0, now } = this.#reader ?? {};
+    if (now || !this.#past || !event) {
+      this.#sendPast();
+      this.#pass(update, seq);
+      return;
+    }
+    if (event !== this.#pastEvent) {
+      if (this.#pastEvent && isSettled(this.#pastEvent)) this.#settled = this.#past.length;
+      this.#pastEvent = event;
+    }
+    if (update.kind === 'discarded') this.#past.length = this.#settled;
+    else this.#past.push({ update, seq });
+  }
+
+  /** The stored events have been read: live events follow. */
+  #sendPast(): void {
+    const past = this.#past;
+    if (!past) return;
     this.#past = null;
-    for (const { piece, seq } of past) this.#pass(piece, seq);
-    const [state, pieces] = join(this.#state, watch.snapshot());
-    this.#state = state;
-    for (const { body } of pieces) this.#pass(body, this.#seq);
+    for (const { update, seq } of past) this.#pass(update, seq);
     if (this.#isAbandoned) this.#cancelShown();
-    if (this.#isOver) watch.stop();
-    this.#restIfBlocked();
   }
 
-  #take(event: SessionEvent): void {
+  #pass(update: Update, seq: number): void {
     if (this.#isOver) return;
-    if (event.type === 'session.erased') this.#fail(new Fault('not_found', 'The thread was deleted.'));
-    if (isDurable(event)) this.#seq = event.seq;
-    const [state, pieces] = projection.step(this.#state, event);
-    this.#state = state;
-    if (this.#past) this.#past.add(event, pieces);
-    else for (const { body } of pieces) this.#pass(body, this.#seq);
+    if (this.#held) this.#held.push({ update, seq });
+    else this.#show(update, seq);
   }
 
-  #pass(piece: Piece, seq: number): void {
-    if (this.#isOver) return;
-    if (this.#held) this.#held.push({ piece, seq });
-    else this.#show(piece, seq);
-  }
-
-  #show(piece: Piece, seq: number): void {
-    const { turn, kind } = piece;
-    if (kind === 'started' && this.#isFollowed(piece.input)) this.#shown.add(turn);
-    if (kind === 'dropped' && piece.input === this.parts.started.target?.input)
+  #show(update: Update, seq: number): void {
+    const { turn, kind } = update;
+    if (kind === 'started' && this.#isFollowed(update.input)) this.#shown.add(turn);
+    if (kind === 'dropped' && update.input === this.parts.started.target?.input)
       this.#finish({ type: 'cancelled' });
     if (!this.#shown.has(turn)) return;
     if (this.#isAbandoned) this.#cancelShown();
     switch (kind) {
       case 'event':
-        if (!this.#isKnown(piece.event)) this.#send(piece.event);
+        if (!this.#isKnown(update.event)) this.#send(update.event);
         return;
       case 'answered':
-        if (seq > (this.parts.started.target?.counted ?? 0)) this.#usage.add(piece.usage);
+        if (seq > (this.parts.started.target?.counted ?? 0)) this.#usage.add(update.usage);
         return;
-      case 'void':
+      case 'discarded':
         this.#held = [];
         this.#resend(seq).catch((thrown) => this.#fail(thrown));
         return;
@@ -160,7 +167,7 @@ export class Run {
         if (this.#isLast()) this.#finish({ type: kind === 'ended' ? 'success' : 'cancelled' });
         return;
       case 'failed':
-        if (this.#isLast()) this.#fail(Fault.from(piece.fault));
+        if (this.#isLast()) this.#fail(Fault.from(update.fault));
     }
   }
 
@@ -171,7 +178,8 @@ export class Run {
 
   /** Whether the current turn is shown. */
   #isShown(): boolean {
-    return this.#state.turn !== null && this.#shown.has(this.#state.turn);
+    const turn = this.#reader?.state.turn;
+    return turn != null && this.#shown.has(turn);
   }
 
   #isFollowed(input: string): boolean {
@@ -191,16 +199,16 @@ export class Run {
     this.#send({ type: 'MESSAGES_SNAPSHOT', messages: this.#client.snapshot(messages) });
     const held = this.#held ?? [];
     this.#held = null;
-    for (const { piece, seq } of held) this.#pass(piece, seq);
-    this.#restIfBlocked();
+    for (const { update, seq } of held) this.#pass(update, seq);
+    const status = this.#reader?.now?.status();
+    if (status) this.#restIfBlocked(status);
   }
 
   /**
    * Ends if the turn continues only with an answer. If another turn blocks the input, its interrupts are shown.
    */
-  #restIfBlocked(): void {
-    const status = this.#watch?.status();
-    if (this.#isOver || this.#held || this.#past || status?.kind !== 'blocked') return;
+  #restIfBlocked(status: RunStatus): void {
+    if (this.#isOver || this.#held || status.kind !== 'blocked') return;
     const interrupts = status.approvals.map(interruptOf);
     if (interrupts.length > 0) this.#finish({ type: 'interrupt', interrupts });
     else if (this.#isShown())
@@ -217,7 +225,7 @@ export class Run {
   #fail(thrown: unknown): void {
     if (this.#isOver) return;
     const fault = reported(thrown, this.ctx, this.parts.ids);
-    for (const event of this.#isShown() ? closing(this.#state) : []) this.#send(event);
+    if (this.#reader && this.#isShown()) for (const event of closing(this.#reader.state)) this.#send(event);
     this.#send({ type: 'RUN_ERROR', message: retryText(fault), code: fault.code });
     this.#stop();
   }
@@ -228,7 +236,7 @@ export class Run {
 
   /** Cancels the turn, even if it has not started yet. */
   #cancelShown(): void {
-    const turn = this.#isShown() ? this.#state.turn : this.parts.started.target?.planned;
+    const turn = this.#isShown() ? this.#reader?.state.turn : this.parts.started.target?.planned;
     if (this.#past || !turn) return;
     this.#stop();
     void this.#cancel(turn);
@@ -247,7 +255,7 @@ export class Run {
 
   #stop(): void {
     this.#isOver = true;
-    this.#watch?.stop();
+    this.#reader?.stop();
     this.#ends.resolve();
   }
 }
@@ -348,6 +356,10 @@ class RunUsage {
   }
 }
 
+/** Output can still be discarded until its answer is complete, unless the turn was interrupted. */
+const isSettled = (event: SessionEvent): boolean =>
+  (event.type !== 'text.ended' && event.type !== 'reasoning.ended') || event.interrupted === true;
+
 // The messages of a thread, made from its log by the same projection that streams it.
 
 class Transcript {
@@ -367,11 +379,11 @@ class Transcript {
 
   add(event: DurableEvent): void {
     this.#place(event);
-    const [state, pieces] = projection.step(this.state, event);
+    const [state, updates] = projection.step(this.state, event);
     this.state = state;
-    for (const { body } of pieces) {
+    for (const { body } of updates) {
       if (body.kind === 'event') this.#list.add(body.event);
-      else if (body.kind === 'void') this.#list.cut(this.#settled);
+      else if (body.kind === 'discarded') this.#list.cut(this.#settled);
     }
     if (isSettled(event)) this.#settled = this.#list.length;
   }

@@ -17,10 +17,10 @@ import {
 import type { Caller, Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
 import { importable } from '../kit/history.ts';
 import { replay } from '../kit/replay.ts';
+import { IDLE, projection } from '../kit/turn-updates.ts';
 import { filePart } from './files.ts';
 import { type AcceptedInput, inputOf, latestInput, runningInput, turnInput } from './log.ts';
 import { inputData, type StoredInput } from './message-ids.ts';
-import { START, step } from './projection.ts';
 import { type ChatRequest, FilePart, type Message, TextPart, ToolPart } from './schemas.ts';
 import type { ClientPosition, FollowTarget } from './turn-follower.ts';
 
@@ -291,18 +291,19 @@ async function pastOf(
   const open = new Set(openCalls(message));
   const turn = message.id;
   let through: number | null = null;
-  for (let after = accepted - 1, state = START; after < head; ) {
+  for (let after = accepted - 1, state = IDLE; after < head; ) {
     const events = await engine.events(ref, after, Math.min(PAGE, head - after));
-    for (const { event, state: next, bodies } of replay(step, state, events)) {
+    for (const { event, state: next, bodies } of replay(projection.step, state, events)) {
       state = next;
+      for (const update of bodies)
+        if (update.turn === turn && update.kind === 'blocked') through = update.since.seq;
       const answers = event.type === 'approval.answered' || event.type === 'tool.ended';
       if (answers && event.turn === turn && open.has(event.call) && through !== null)
         return { resolved: event.seq, through };
-      if (bodies.some((body) => body.turn === turn && 'waits' in body)) through = event.seq;
     }
     after = events.at(-1)?.seq ?? head;
   }
-  return { resolved: null, through: through ?? head };
+  return { resolved: null, through: head };
 }
 
 const PAGE = 200;

@@ -12,8 +12,6 @@ const usage = { inputTokens: 1, outputTokens: 1 };
 const stepEnded = (stop: string) => event('step.ended', { usage, stop });
 const turnEnded = event('turn.ended', { usage });
 const requested = (call: string, tool = 'shell') => event('call.requested', { call, tool, input: {} });
-const asked = (call: string) =>
-  event('approval.requested', { call, approval: `a-${call}`, ask: { description: 'Runs it.' } });
 const ended = (call: string, outcome: string) =>
   event('tool.ended', { call, outcome, parts: [{ type: 'text', text: 'why' }] });
 
@@ -22,7 +20,7 @@ function framesOf(...events: SessionEvent[]) {
   return events.flatMap((one) => {
     const [next, frames] = step(state, one);
     state = next;
-    return frames.map(({ body }) => ('waits' in body ? 'waits' : body.chunk));
+    return frames.map(({ body }) => body.chunk);
   });
 }
 
@@ -54,41 +52,6 @@ test('a call that a rule denies without an approval is an error', () => {
   expect(framesOf(started, requested('c'), stepEnded('calls'), ended('c', 'denied')).at(-1)).toMatchObject({
     type: 'tool-output-error',
     errorText: 'why',
-  });
-});
-
-describe('a turn waits', () => {
-  test('only when nothing else runs', () => {
-    const calls = [
-      started,
-      requested('c'),
-      requested('d'),
-      stepEnded('calls'),
-      event('tool.started', { call: 'd' }),
-    ];
-    expect(typesOf(...calls, asked('c'))).not.toContain('waits');
-    expect(typesOf(...calls, asked('c'), ended('d', 'ok')).slice(-2)).toEqual([
-      'tool-output-available',
-      'waits',
-    ]);
-  });
-
-  test('no longer when it is answered', () => {
-    const answered = event('approval.answered', { call: 'c', approval: 'a-c', answer: 'once' });
-    const types = typesOf(
-      started,
-      requested('c'),
-      stepEnded('calls'),
-      asked('c'),
-      answered,
-      ended('c', 'ok'),
-    );
-    expect(types.slice(-4)).toEqual([
-      'tool-approval-request',
-      'waits',
-      'tool-approval-response',
-      'tool-output-available',
-    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 /**
  * Out: the chunks that each event adds to the message of its turn. A frame is a chunk with its turn; the
- * streams and the history are made from the same frames. `waits` is not a chunk: it ends a stream.
+ * streams and the history are made from the same frames.
  */
 import {
   type DurableEvent,
@@ -13,20 +13,22 @@ import {
   textOf,
   withoutPages,
 } from '@parlance/protocol';
-import { awaitsAnswer, type SessionSnapshot } from '../../core/index.ts';
+import type { SessionSnapshot } from '../../core/index.ts';
 import { finalAnswer, resultData } from '../kit/calls.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
+import type { TurnProjection } from '../kit/turn-reader.ts';
 import type { Chunk, FinishReason, ServerTool } from './chunks.ts';
 import { fileUrl } from './files.ts';
 import { type Call, type Changed, IDLE, type State, withCall, withoutCall } from './state.ts';
 
-export type Body = { readonly turn: TurnId } & ({ readonly chunk: Chunk } | { readonly waits: true });
+export type Body = { readonly turn: TurnId; readonly chunk: Chunk };
 
 export const START: State = { ...IDLE, declared: {} };
 
-export const projection: Projection<State, Body> = {
+export const projection: Projection<State, Body> & TurnProjection<State, Body> = {
   start: () => START,
   step,
+  join: joined,
   attach: (state, now) => joined({ ...state, block: null }, now)[1].map(({ body }) => body),
 };
 
@@ -78,16 +80,23 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
     case 'step.restarted':
     case 'turn.resumed':
       return restarted(state, event.turn);
-    case 'approval.requested':
-      return checked(event.turn, approvalRequested(state, event));
-    case 'approval.answered':
-      return checked(event.turn, approvalAnswered(state, event));
-    case 'tool.started':
-      return [withCall(state, event.call, { phase: 'running' }), NONE];
-    case 'call.deferred':
-      return checked(event.turn, [withCall(state, event.call, { phase: 'deferred' }), []]);
+    case 'approval.requested': {
+      const { turn, call: toolCallId, approval: approvalId, ask } = event;
+      const request = {
+        type: 'tool-approval-request',
+        toolCallId,
+        approvalId,
+        reason: ask.description,
+      } as const;
+      return [withCall(state, toolCallId, { approval: approvalId }), framesOf(turn, request)];
+    }
+    case 'approval.answered': {
+      const { turn, call: toolCallId, approval: approvalId, answer, reason } = event;
+      const response = { toolCallId, approvalId, approved: answer !== 'deny', ...(reason && { reason }) };
+      return [state, framesOf(turn, { type: 'tool-approval-response', ...response })];
+    }
     case 'tool.ended':
-      return answeredBy(event, checked(event.turn, toolEnded(state, event)));
+      return answeredBy(event, toolEnded(state, event));
     case 'turn.ended': {
       const last = state.step === 'none' ? [] : [{ type: 'finish-step' } as const];
       return ended(state, event.turn, [...last, { type: 'finish', finishReason: state.finish }]);
@@ -98,6 +107,8 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
       return ended(state, event.turn, [{ type: 'abort' }]);
     case 'agent.changed':
     case 'approval.explained':
+    case 'tool.started':
+    case 'call.deferred':
     case 'call.progress':
       return [state, NONE];
   }
@@ -156,18 +167,9 @@ function inStep(before: State, turn: TurnId, change: (state: State) => Changed):
 /** Discards the output of the step. A step whose calls are known is not repeated. */
 function restarted(state: State, turn: TurnId): StepResult<State, Body> {
   if (state.step !== 'writing') return [{ ...state, block: null }, NONE];
-  const kept = Object.entries(state.calls).filter(([, { phase }]) => phase !== 'writing');
+  const kept = Object.entries(state.calls).filter(([, { isWriting }]) => !isWriting);
   const next = { ...state, block: null, calls: Object.fromEntries(kept) };
   return [next, framesOf(turn, { type: 'reset-step' })];
-}
-
-/** Adds `waits` if only answers are missing, unless a later event of the same append starts another call. */
-function checked(turn: TurnId, [state, chunks]: Changed): StepResult<State, Body> {
-  const frames = framesOf(turn, ...chunks);
-  return [
-    state,
-    awaitsAnswer(Object.values(state.calls)) ? [...frames, { body: { turn, waits: true } }] : frames,
-  ];
 }
 
 /** Adds the answer of a turn that ends with a call, as a step of its own. */
@@ -213,29 +215,14 @@ function callRequested(state: State, event: DurableEvent<'call.requested'>): Cha
   const known = isKnown ? state : withCallStarted(state, toolCallId, toolName);
   const whole = { toolCallId, toolName, input, ...marks(isPageTool(state, toolName)) };
   return [
-    { ...withCall(known, toolCallId, { phase: 'requested' }), step: 'calling' },
+    { ...withCall(known, toolCallId, { isWriting: false }), step: 'calling' },
     [...(isKnown ? [] : [startOf(state, toolCallId, toolName)]), { type: 'tool-input-available', ...whole }],
   ];
 }
 
-function approvalRequested(state: State, event: DurableEvent<'approval.requested'>): Changed {
-  const { call: toolCallId, approval: approvalId, ask } = event;
-  const waiting = withCall(state, toolCallId, { phase: 'waiting', approval: approvalId });
-  return [waiting, [{ type: 'tool-approval-request', toolCallId, approvalId, reason: ask.description }]];
-}
-
-function approvalAnswered(state: State, event: DurableEvent<'approval.answered'>): Changed {
-  const { call: toolCallId, approval: approvalId, answer, reason } = event;
-  const response = { toolCallId, approvalId, approved: answer !== 'deny', ...(reason && { reason }) };
-  return [
-    withCall(state, toolCallId, { phase: 'allowed' }),
-    [{ type: 'tool-approval-response', ...response }],
-  ];
-}
-
-function toolEnded(state: State, event: DurableEvent<'tool.ended'>): Changed {
+function toolEnded(state: State, event: DurableEvent<'tool.ended'>): StepResult<State, Body> {
   const { [event.call]: call } = state.calls;
-  return [withoutCall(state, event.call), call ? [outcomeOf(call, event)] : []];
+  return [withoutCall(state, event.call), call ? framesOf(event.turn, outcomeOf(call, event)) : NONE];
 }
 
 function outcomeOf(call: Call, event: DurableEvent<'tool.ended'>): Chunk {
@@ -280,6 +267,6 @@ const withCallStarted = (state: State, id: string, tool: string): State => ({
   ...state,
   calls: {
     ...state.calls,
-    [id]: { tool, isPages: isPageTool(state, tool), phase: 'writing', approval: null },
+    [id]: { isPages: isPageTool(state, tool), isWriting: true, approval: null },
   },
 });

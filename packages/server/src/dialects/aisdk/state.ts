@@ -2,14 +2,11 @@
 import type { TurnId } from '@parlance/protocol';
 import type { Chunk, FinishReason } from './chunks.ts';
 
-/** `writing`: the model has not finished its arguments. */
-export type Phase = 'writing' | 'requested' | 'waiting' | 'allowed' | 'running' | 'deferred';
-
 export type Call = {
-  readonly tool: string;
   /** the page that declared the tool runs it */
   readonly isPages: boolean;
-  readonly phase: Phase;
+  /** the model has not finished its arguments */
+  readonly isWriting: boolean;
   /** the approval that was requested for the call */
   readonly approval: string | null;
 };

@@ -1,9 +1,11 @@
 /** Follows one turn of a session as chunks, from its start or from the position of the client. */
 import { isDurable, type SessionEvent, type TurnId } from '@parlance/protocol';
-import type { Engine, RunStatus, SessionRef, SessionSnapshot, Watch } from '../../core/index.ts';
+import type { Engine, RunStatus, SessionRef } from '../../core/index.ts';
+import { TurnReader } from '../kit/turn-reader.ts';
 import type { Chunk } from './chunks.ts';
 import type { AcceptedInput } from './log.ts';
-import { type Body, joined, START, step } from './projection.ts';
+import { type Body, projection, START } from './projection.ts';
+import type { State } from './state.ts';
 
 /** What the client has of the continued message. */
 export type ClientPosition = {
@@ -32,96 +34,50 @@ export type Reader = {
   ended(): void;
 };
 
-const PAGE = 50;
-
 /** The last chunks of a stream. */
 const LAST: ReadonlySet<Chunk['type']> = new Set(['finish', 'error', 'abort']);
 
 export class TurnFollower {
-  #state = START;
-  #turn: TurnId | null = null;
-  #watch: Watch | null = null;
-  #isOver = false;
   /** the current step has ended for the client */
   #isStepFinished = false;
 
   private constructor(
     private readonly target: FollowTarget,
-    private readonly reader: Reader,
-  ) {}
-
-  static async open(engine: Engine, target: FollowTarget, reader: Reader): Promise<TurnFollower> {
-    const follower = new TurnFollower(target, reader);
-    follower.#greet();
-    const after = await follower.#catchUp(engine);
-    await engine.watch(target.ref, (event) => follower.#take(event), {
-      after,
-      begin: (watch) => follower.#join(watch),
-      committed: ({ status }) => follower.#restIfBlocked(status),
-    });
-    return follower;
-  }
-
-  stop(): void {
-    this.#isOver = true;
-    this.#watch?.stop();
-  }
-
-  /** Reads stored events at the pace of the reader, which may be slow. Returns the number of the last event. */
-  async #catchUp(engine: Engine): Promise<number> {
-    const { ref, input } = this.target;
-    for (let seen = input.seq - 1; ; ) {
-      const events = await engine.events(ref, seen, PAGE);
-      for (const event of events) {
-        this.#take(event);
-        await this.reader.ready();
-      }
-      const last = events.at(-1);
-      if (!last || this.#isOver) return seen;
-      seen = last.seq;
-    }
-  }
-
-  /** A continued message starts again with its id. */
-  #greet(): void {
-    const { known } = this.target;
+    private readonly client: Reader,
+    private readonly reader: TurnReader<State, Body>,
+  ) {
+    const { known } = target;
     if (!known) return;
+    // A continued message starts again with its id.
     this.#isStepFinished = true;
-    this.reader.chunk({ type: 'start', messageId: known.turn });
+    client.chunk({ type: 'start', messageId: known.turn });
   }
 
-  /** Stored events have been read: the block being streamed comes from the snapshot. */
-  #join(watch: Watch): void {
-    this.#watch = watch;
-    if (this.#isOver) {
-      watch.stop();
-      return;
-    }
-    const now: SessionSnapshot = watch.snapshot();
-    const [state, frames] = joined(this.#state, now);
-    this.#state = state;
-    for (const { body } of frames) this.#pass(body);
-    this.#restIfBlocked(watch.status());
+  /** Stored events are read at the pace of the client, which may be slow. */
+  static open(engine: Engine, target: FollowTarget, client: Reader): Promise<TurnReader<State, Body>> {
+    return TurnReader.follow(engine, target.ref, {
+      projection,
+      after: target.input.seq - 1,
+      state: START,
+      target: { input: target.input.input, turn: null },
+      listener: (reader) => {
+        const follower = new TurnFollower(target, client, reader);
+        return {
+          update: ({ chunk }, event) => follower.#pass(chunk, event),
+          status: (status) => follower.#restIfBlocked(status),
+          ended: () => follower.#fail('The chat was deleted.'),
+          ready: () => client.ready(),
+        };
+      },
+    });
   }
 
-  #take(event: SessionEvent): void {
-    if (this.#isOver) return;
-    if (event.type === 'session.erased') this.#fail('The chat was deleted.');
-    const [state, frames] = step(this.#state, event);
-    this.#state = state;
-    const isTurns = event.type === 'turn.started' || event.type === 'input.cancelled';
-    if (isTurns && event.input === this.target.input.input) this.#turn = event.turn;
+  #pass(chunk: Chunk, event: SessionEvent | null): void {
     const { known } = this.target;
-    if (known && isDurable(event) && event.seq <= known.through) return;
-    for (const { body } of frames) this.#pass(body);
-  }
-
-  #pass(body: Body): void {
-    if (this.#isOver || body.turn !== this.#turn || 'waits' in body) return;
-    const { chunk } = body;
+    if (known && event && isDurable(event) && event.seq <= known.through) return;
     if (this.#isKnown(chunk)) return;
     if (chunk.type === 'start-step') this.#isStepFinished = false;
-    this.reader.chunk(chunk);
+    this.client.chunk(chunk);
     if (LAST.has(chunk.type)) this.#end();
   }
 
@@ -145,19 +101,19 @@ export class TurnFollower {
 
   /** Ends the stream if only an answer of the page or a user is missing. */
   #restIfBlocked(status: RunStatus): void {
-    if (this.#isOver || status.kind !== 'blocked' || status.turn !== this.#turn) return;
-    if (!this.#isStepFinished) this.reader.chunk({ type: 'finish-step' });
-    this.reader.chunk({ type: 'finish', finishReason: 'tool-calls' });
+    if (status.kind !== 'blocked' || !this.reader.follows(status.turn)) return;
+    if (!this.#isStepFinished) this.client.chunk({ type: 'finish-step' });
+    this.client.chunk({ type: 'finish', finishReason: 'tool-calls' });
     this.#end();
   }
 
   #fail(errorText: string): void {
-    this.reader.chunk({ type: 'error', errorText });
+    this.client.chunk({ type: 'error', errorText });
     this.#end();
   }
 
   #end(): void {
-    this.stop();
-    this.reader.ended();
+    this.reader.stop();
+    this.client.ended();
   }
 }
