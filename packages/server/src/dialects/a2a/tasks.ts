@@ -12,8 +12,7 @@ import { replay } from '../kit/replay.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { contextIdFor } from './ids.ts';
 import { hasEnded, type Task, type TaskState } from './objects.ts';
-import { presentTask, START, type State, step } from './projection.ts';
-import { taskObject } from './task.ts';
+import { presentTask, START, type State, step, taskObject } from './projection.ts';
 
 const PAGE = 500;
 

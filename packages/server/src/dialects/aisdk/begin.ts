@@ -19,8 +19,16 @@ import { importable } from '../kit/history.ts';
 import { replay } from '../kit/replay.ts';
 import { IDLE, projection } from '../kit/turn-updates.ts';
 import { filePart } from './files.ts';
-import { type AcceptedInput, inputOf, latestInput, runningInput, turnInput } from './log.ts';
-import { inputData, type StoredInput } from './message-ids.ts';
+import {
+  type AcceptedInput,
+  inputData,
+  inputOf,
+  latestInput,
+  runningInput,
+  type StoredInput,
+  turnInput,
+} from './log.ts';
+
 import { type ChatRequest, FilePart, type Message, TextPart, ToolPart } from './schemas.ts';
 import type { ClientPosition, FollowTarget } from './turn-follower.ts';
 

@@ -19,8 +19,8 @@ import { retryText, setRetryAfter } from '../kit/retry.ts';
 import { body } from '../kit/vendor-requests.ts';
 import { begin } from './begin.ts';
 import { type Chunk, DONE, encode, pieces } from './chunks.ts';
-import { historyOf, MAX_MESSAGES } from './history.ts';
-import { cursorOf, positionOf } from './history-window.ts';
+import { cursorOf, historyOf, MAX_MESSAGES, positionOf } from './history.ts';
+
 import { runningInput } from './log.ts';
 import { projection } from './projection.ts';
 import { ChatRequest, HistoryQuery } from './schemas.ts';

@@ -4,8 +4,7 @@ import type { Engine, RunStatus, SessionRef } from '../../core/index.ts';
 import { TurnReader } from '../kit/turn-reader.ts';
 import type { Chunk } from './chunks.ts';
 import type { AcceptedInput } from './log.ts';
-import { type Body, projection, START } from './projection.ts';
-import type { State } from './state.ts';
+import { type Body, projection, START, type State } from './projection.ts';
 
 /** What the client has of the continued message. */
 export type ClientPosition = {

@@ -16,10 +16,10 @@ import { setRetryAfter } from '../kit/retry.ts';
 import { projection } from '../kit/turn-updates.ts';
 import { authenticateRequest, body, SESSION_HEADER, toHeader } from '../kit/vendor-requests.ts';
 import type { Context } from './context.ts';
-import { conversationOf } from './conversation.ts';
 import { errorBody, headers, refusal, statusOf } from './faults.ts';
 import { answerMessage } from './messages.ts';
-import { setupOf, termsOf } from './request.ts';
+import { conversationOf, setupOf, termsOf } from './request.ts';
+
 import { CountRequest, MessageRequest, ModelQuery } from './schemas.ts';
 import { Threads } from './threads.ts';
 

@@ -16,10 +16,10 @@ import {
   untilOpen,
 } from '../kit/request-turn.ts';
 import type { AuthenticatedRequest } from '../kit/vendor-requests.ts';
-import { toolUseId } from './call-ids.ts';
 import type { Context } from './context.ts';
 import { errorBody } from './faults.ts';
-import { chatRequestOf, setupOf, showsThinking, termsOf } from './request.ts';
+import { chatRequestOf, setupOf, showsThinking, termsOf, toolUseId } from './request.ts';
+
 import type { MessageRequest } from './schemas.ts';
 import { storedSetup } from './threads.ts';
 

@@ -4,9 +4,9 @@ import { mayStaySilent } from '../../../http/idle-connections.ts';
 import type { Accepted, ChatRequest } from '../../kit/chat-request.ts';
 import type { AuthenticatedRequest } from '../../kit/vendor-requests.ts';
 import type { Context } from '../context.ts';
-import { cancelTurn } from './cancel.ts';
 import { chatRequestOf } from './request.ts';
-import { type NumberedEvent, ResponseFollower } from './response-follower.ts';
+import { cancelTurn, type NumberedEvent, ResponseFollower } from './response-follower.ts';
+
 import { Restarts } from './restarts.ts';
 import type { ResponseRequest } from './schemas.ts';
 import { type Segment, segmentAt } from './segment.ts';

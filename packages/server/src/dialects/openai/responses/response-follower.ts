@@ -1,5 +1,5 @@
 /** Follows a segment: converts its pieces to output and stream events, until the turn waits or ends. */
-import { Fault, type HistoryItem, type Usage } from '@parlance/protocol';
+import { Fault, type HistoryItem, type Principal, type Usage } from '@parlance/protocol';
 import {
   type Blocked,
   type RequestedApproval,
@@ -442,5 +442,21 @@ class OutputWriter {
 
   #emitAll({ id, index }: Entry, events: readonly ItemEvent[]): void {
     for (const { type, ...rest } of events) this.emit({ type, item_id: id, output_index: index, ...rest });
+  }
+}
+
+/** Cancels the turn of an unfinished response, even if it has not started. */
+export async function cancelTurn(
+  { engine, log }: Context,
+  principal: Principal,
+  follower: ResponseFollower,
+): Promise<void> {
+  const { ref } = follower.segment;
+  const { turn } = follower;
+  if (turn === null || follower.isOver) return;
+  try {
+    await engine.send(ref, { type: 'turn.cancel', turn }, { principal, dialect: 'openai' });
+  } catch (thrown) {
+    if (!(thrown instanceof Fault)) log.error({ err: thrown, session: ref.id }, 'failed to cancel turn');
   }
 }

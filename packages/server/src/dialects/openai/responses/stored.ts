@@ -4,10 +4,10 @@ import { z } from 'zod';
 import type { EventStream } from '../../../http/connection.ts';
 import { invalid, RequestFault } from '../../kit/request-fault.ts';
 import type { Context } from '../context.ts';
-import { cancelTurn } from './cancel.ts';
 import { inputItems } from './input-items.ts';
 import { pageOf, pageQuery } from './list.ts';
-import { type NumberedEvent, ResponseFollower } from './response-follower.ts';
+import { cancelTurn, type NumberedEvent, ResponseFollower } from './response-follower.ts';
+
 import { Restarts } from './restarts.ts';
 import { DELETED, findSegment, type Segment } from './segment.ts';
 import { encodeEvent, responseStream } from './stream.ts';
