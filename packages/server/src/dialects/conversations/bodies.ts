@@ -1,67 +1,7 @@
-/** Server frames: one type per message of the contract, and extensions of the contract. */
+/** Constructors of server frames. */
 import { type AgentRef, type JsonObject, visibleJson } from '@parlance/protocol';
 import type { PendingApproval } from '../../core/index.ts';
-
-export type ErrorCode =
-  | 'bad_request'
-  | 'forbidden'
-  | 'not_found'
-  | 'stream_error'
-  | 'cancelled'
-  | 'rejected'
-  | 'tool_request_failed'
-  | 'tool_execute_failed';
-
-type ConversationMessage<Type extends string, Payload> = {
-  type: Type;
-  conversationId: string;
-  payload: Payload;
-};
-type AgentFields = { agentId: string; agentName: string };
-
-export type Body =
-  | { type: 'PONG' }
-  | {
-      type: 'conversation_started';
-      payload: { conversationId: string; domainId: string; activeAgent: string };
-    }
-  | { type: 'agent_selected'; conversationId: string; agent_id: string; agent_name: string }
-  | ConversationMessage<'workflow_step_start', AgentFields & { timestamp: string }>
-  | ConversationMessage<'workflow_step_complete', AgentFields & Measures>
-  | ConversationMessage<'workflow_thought', AgentFields & { reason: string }>
-  | ConversationMessage<
-      'workflow_handoff',
-      { fromAgent: string; toAgent: string; fromAgentId: string; toAgentId: string; reason: string }
-    >
-  | ConversationMessage<'message_chunk', { messageId: string; chunk: string; agentName: string }>
-  | ConversationMessage<'message_discarded', { messageId: string; reason: string }>
-  | ConversationMessage<
-      'message_complete',
-      AgentFields & { messageId: string; content: string; metadata: Measures }
-    >
-  | ConversationMessage<
-      'tool_approval_required',
-      { requestId: string; toolName: string; toolArgs: JsonObject; description: string; agentName: string }
-    >
-  | ConversationMessage<
-      'tool_executed',
-      {
-        requestId: string;
-        toolName: string;
-        result: JsonObject;
-        success: boolean;
-        errorMessage: string | null;
-      }
-    >
-  | {
-      type: 'error';
-      conversationId?: string;
-      error: string;
-      /** `retryAfter` is in seconds */
-      payload: { code: ErrorCode; message: string; error: string; retryAfter?: number };
-    };
-
-export type Measures = { tokenCount: number; durationMs: number };
+import type { Body, ErrorCode, Measures } from './contract.ts';
 
 /** The conversation that a message belongs to. */
 export function conversationOf(body: Body): string | undefined {
@@ -72,7 +12,7 @@ export function conversationOf(body: Body): string | undefined {
 /** The agent and the conversation, which every frame of a stream contains. */
 type Sender = { readonly conversationId: string; readonly agent: AgentRef };
 
-const agentFields = ({ id, name }: AgentRef): AgentFields => ({ agentId: id, agentName: name });
+const agentFields = ({ id, name }: AgentRef) => ({ agentId: id, agentName: name });
 
 export const agentSelected = ({ conversationId, agent }: Sender): Body => ({
   type: 'agent_selected',

@@ -8,10 +8,10 @@
 import { defineDialect } from '../kit/dialect.ts';
 import { noToken, withToken } from '../kit/listen.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
+import { KNOWN_TYPES } from './contract.ts';
 import { open } from './inbound.ts';
 import { Inheritance } from './inheritance.ts';
 import { projection, type State } from './projection.ts';
-import { KNOWN_TYPES } from './requests.ts';
 import { HTTP_PATHS, rest } from './routes.ts';
 
 /** A client without a token that uses this dialect at a shared path gets the reason when it is disconnected. */

@@ -3,7 +3,8 @@ import { Fault, type FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { HTTP_STATUS } from '../kit/http-status.ts';
 import { retryField, retryText } from '../kit/retry.ts';
-import { type Body, type ErrorCode, errorBody } from './bodies.ts';
+import { errorBody } from './bodies.ts';
+import type { Body, ErrorCode } from './contract.ts';
 
 const FAULTS = {
   invalid: 'bad_request',

@@ -1,23 +1,25 @@
 /** In: converts the frames of one socket to commands. */
-import { type CommandInput, Fault, isObject, LOCAL, type Principal, textPart } from '@parlance/protocol';
+import {
+  type CommandInput,
+  DirectCall,
+  Fault,
+  isObject,
+  jsonNestsDeeper,
+  LOCAL,
+  type Principal,
+  textPart,
+} from '@parlance/protocol';
+import type { z } from 'zod';
 import { requirePermission, type SessionRef } from '../../core/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { type DialectContext, reported } from '../kit/dialect.ts';
 import { NOTHING, type SubscriptionHub } from '../kit/subscription-hub.ts';
-import { type Body, errorBody } from './bodies.ts';
+import { errorBody } from './bodies.ts';
+import { ApproveTool, type Body, CancelStream, isKnown, SendMessage, StartConversation } from './contract.ts';
 import { faultBody, withMessages } from './faults.ts';
 import type { Inheritance } from './inheritance.ts';
 import { newPeer } from './orphans.ts';
 import type { State } from './projection.ts';
-import {
-  ApproveTool,
-  CancelStream,
-  directCall,
-  isKnown,
-  read,
-  SendMessage,
-  StartConversation,
-} from './requests.ts';
 import { REJECTED } from './tool-outcome.ts';
 
 type Context = Pick<DialectContext, 'engine' | 'log' | 'newId' | 'now'> & {
@@ -182,4 +184,38 @@ function connectionOf(
     // The contract has no frame for it. An `error` would end a stream that continues after the reconnect.
     draining: () => undefined,
   };
+}
+
+/** Throws `invalid` with this message. */
+function read<Schema extends z.ZodType>(
+  schema: Schema,
+  frame: Record<string, unknown>,
+  otherwise: string,
+): z.output<Schema> {
+  const parsed = schema.safeParse(frame);
+  if (!parsed.success) throw new Fault('invalid', otherwise);
+  return parsed.data;
+}
+
+/** `/tool <id> <JSON object>`; undefined if the message is something else. Throws `tool_invalid`. */
+function directCall(content: string): DirectCall | undefined {
+  if (!/^\/tool(?:\s|$)/.test(content)) return undefined;
+  const [, tool, input] = /^\/tool\s+(\S+)\s+(\{[\s\S]*\})$/.exec(content) ?? [];
+  if (!tool || !input) throw new Fault('tool_invalid', 'Call a tool with /tool <id> <JSON object>');
+  if (jsonNestsDeeper(input, MAX_LEVELS))
+    throw new Fault('tool_invalid', 'The parameters are nested too deeply');
+  const parameters = parsedJson(input);
+  const parsed = DirectCall.safeParse({ tool, input: parameters });
+  if (!parsed.success) throw new Fault('tool_invalid', `The parameters of ${tool} are not a JSON object`);
+  return parsed.data;
+}
+
+const MAX_LEVELS = 100;
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new Fault('tool_invalid', 'The parameters are not valid JSON', { cause });
+  }
 }

@@ -9,7 +9,8 @@ import { type Engine, type SessionRef, sessionKey } from '../../core/index.ts';
 import { type DialectContext, reported } from '../kit/dialect.ts';
 import { KeyedQueue } from '../kit/keyed-queue.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { type Body, errorBody } from './bodies.ts';
+import { errorBody } from './bodies.ts';
+import type { Body } from './contract.ts';
 import { KEPT_MS, type Loss, LostSocket, MovedSocket, Orphans, type Peer, predecessors } from './orphans.ts';
 import type { State } from './projection.ts';
 

@@ -25,7 +25,8 @@ import {
 } from '../../core/index.ts';
 import type { Pieces, Socket, Subscriber } from '../../http/connection.ts';
 import { type Cursor, type FrameFilter, NOTHING, type SubscriptionHub } from '../kit/subscription-hub.ts';
-import { type Body, conversationOf } from './bodies.ts';
+import { conversationOf } from './bodies.ts';
+import type { Body } from './contract.ts';
 
 import { pieces, type State, startOf, step } from './projection.ts';
 import { BETWEEN_BLOCKS } from './state.ts';

@@ -8,9 +8,7 @@ import { restartText } from '../kit/restart-text.ts';
 import {
   agentSelected,
   approvalRequired,
-  type Body,
   chunk,
-  type ErrorCode,
   errorBody,
   handoff,
   messageComplete,
@@ -20,6 +18,7 @@ import {
   thought,
   toolExecuted,
 } from './bodies.ts';
+import type { Body, ErrorCode } from './contract.ts';
 import { addTokens, BETWEEN_BLOCKS, IDLE, measured, type State } from './state.ts';
 import { outcomeText, REJECTED, resultOf } from './tool-outcome.ts';
 

@@ -8,7 +8,7 @@ import { nthId } from '../kit/ids.ts';
 import { latest } from '../kit/latest-items.ts';
 import { replay } from '../kit/replay.ts';
 import { retryText } from '../kit/retry.ts';
-import type { Body } from './bodies.ts';
+import type { Body } from './contract.ts';
 import type { schemas } from './describe.ts';
 import { STATUSES } from './faults.ts';
 import { latestMessages } from './messages.ts';

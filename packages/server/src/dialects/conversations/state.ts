@@ -1,7 +1,7 @@
 /** The state of the projection between two events. */
 import type { AgentRef, InputId } from '@parlance/protocol';
 import { type Calls, NO_CALLS } from '../kit/calls.ts';
-import type { Measures } from './bodies.ts';
+import type { Measures } from './contract.ts';
 
 /** Tokens used since a point in time. */
 type Meter = { readonly since: number; readonly tokens: number };
