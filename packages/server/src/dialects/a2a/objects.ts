@@ -1,4 +1,7 @@
-/** The objects of A2A 1.0 that the server sends, in the protocol's JSON encoding. */
+/**
+ * The objects of A2A 1.0 that the server sends, in the protocol's JSON encoding. The types of the official package are those of
+ * decoded objects, which have other names; its reader checks the golden files.
+ */
 import type { Json, JsonObject } from '@parlance/protocol';
 
 export const TASK_STATES = [

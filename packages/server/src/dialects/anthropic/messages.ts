@@ -1,5 +1,16 @@
 /** `POST /messages`. */
 
+import type {
+  Usage as MessageUsage,
+  RawContentBlockDelta,
+  RawContentBlockDeltaEvent,
+  RawContentBlockStopEvent,
+  RawMessageDeltaEvent,
+  RawMessageStopEvent,
+  TextBlock,
+  ThinkingBlock,
+  ToolUseBlock,
+} from '@anthropic-ai/sdk/resources/messages';
 import type { Usage } from '@parlance/protocol';
 import type { EventStream, Pieces } from '../../http/connection.ts';
 import { requestIdOf } from '../../http/request-id.ts';
@@ -47,7 +58,12 @@ const STOP_REASONS = {
 const signatureOf = (thinking: string): string => `parlance_${digestOf(thinking).slice(0, 32)}`;
 
 /** `inputTokens` of the vendor include cached tokens. */
-const usageObject = ({ inputTokens, outputTokens, cachedTokens = 0 }: Usage) => ({
+type SentUsage = Pick<
+  MessageUsage,
+  'input_tokens' | 'output_tokens' | 'cache_creation_input_tokens' | 'cache_read_input_tokens'
+>;
+
+const usageObject = ({ inputTokens, outputTokens, cachedTokens = 0 }: Usage): SentUsage => ({
   input_tokens: inputTokens - cachedTokens,
   output_tokens: outputTokens,
   cache_creation_input_tokens: 0,
@@ -81,11 +97,16 @@ const messageObject = (head: Head, answer: Answer) => ({
   usage: usageObject(countedUsage(answer, head)),
 });
 
-const contentOf = ({ showsThinking }: Head, { reasoning: thinking, text, calls }: Answer) => [
+/** Without what the server has no value for: the AI SDK refuses `citations: null`. */
+type ContentBlock = Omit<TextBlock, 'citations'> | ThinkingBlock | Omit<ToolUseBlock, 'caller'>;
+
+const contentOf = (
+  { showsThinking }: Head,
+  { reasoning: thinking, text, calls }: Answer,
+): readonly ContentBlock[] => [
   ...(showsThinking && thinking !== ''
     ? [{ type: 'thinking' as const, thinking, signature: signatureOf(thinking) }]
     : []),
-  // Without `citations: null`, which the AI SDK refuses.
   ...(text === '' ? [] : [{ type: 'text' as const, text }]),
   ...calls.map(({ call, tool, input }) => ({
     type: 'tool_use' as const,
@@ -224,7 +245,20 @@ const producer =
 // The events of a streamed message: blocks that start, grow and stop, made from the deltas to the answer.
 
 type MessageEvent =
-  | { readonly type: string; readonly [field: string]: unknown }
+  | { readonly type: 'message_start'; readonly message: ReturnType<typeof startedMessage> }
+  | {
+      readonly type: 'content_block_start';
+      readonly index: number;
+      readonly content_block: ContentBlock;
+    }
+  | RawContentBlockDeltaEvent
+  | RawContentBlockStopEvent
+  | {
+      readonly type: 'message_delta';
+      readonly delta: Pick<RawMessageDeltaEvent['delta'], 'stop_reason' | 'stop_sequence'>;
+      readonly usage: ReturnType<typeof usageObject>;
+    }
+  | RawMessageStopEvent
   /** a piece of text: the most frequent event */
   | { readonly type: 'text'; readonly index: number; readonly text: string };
 
@@ -281,8 +315,8 @@ class MessageEvents {
         const events = [...this.#close(), ...this.#closeCalls(isComplete)];
         const block = this.#begin('call');
         this.#calls.set(delta.index, block);
-        const content = { type: 'tool_use', id: toolUseId(delta.call), name: delta.tool, input: {} };
-        return [...events, started(block, content)];
+        const id = toolUseId(delta.call);
+        return [...events, started(block, { type: 'tool_use', id, name: delta.tool, input: {} })];
       }
       case 'arguments': {
         const block = this.#calls.get(delta.index);
@@ -310,7 +344,7 @@ class MessageEvents {
     const closed = this.#close();
     const block = this.#begin(kind);
     this.#open = block;
-    const content =
+    const content: ContentBlock =
       kind === 'text' ? { type: 'text', text: '' } : { type: 'thinking', thinking: '', signature: '' };
     return [block, [...closed, started(block, content)]];
   }
@@ -336,12 +370,12 @@ class MessageEvents {
   }
 }
 
-const started = ({ index }: Block, content_block: object): MessageEvent => ({
+const started = ({ index }: Block, content_block: ContentBlock): MessageEvent => ({
   type: 'content_block_start',
   index,
   content_block,
 });
-const blockDelta = ({ index }: Block, change: object): MessageEvent => ({
+const blockDelta = ({ index }: Block, change: RawContentBlockDelta): MessageEvent => ({
   type: 'content_block_delta',
   index,
   delta: change,

@@ -1,5 +1,7 @@
 /** `POST /chat/completions`. */
+
 import { ReasoningEffort, type TurnOptions, type Usage } from '@parlance/protocol';
+import type { ChatCompletion, ChatCompletionChunk, CompletionUsage } from 'openai/resources';
 import type { EventStream, Pieces } from '../../http/connection.ts';
 import { reported, requestIds } from '../kit/dialect.ts';
 import { invalid } from '../kit/request-fault.ts';
@@ -194,22 +196,22 @@ const FINISH_REASONS = {
   calls: 'tool_calls',
 } as const satisfies Record<Finish, string>;
 
-const completionObject = ({ id, created, model }: Head, answer: Answer) => ({
+const completionObject = ({ id, created, model }: Head, answer: Answer): ChatCompletion => ({
   id,
-  object: 'chat.completion' as const,
+  object: 'chat.completion',
   created,
   model,
   choices: [
     {
       index: 0,
       message: {
-        role: 'assistant' as const,
+        role: 'assistant',
         content: answer.text === '' && answer.calls.length > 0 ? null : answer.text,
         refusal: null,
         ...(answer.calls.length > 0 && {
           tool_calls: answer.calls.map(({ call, tool, input }) => ({
             id: call,
-            type: 'function' as const,
+            type: 'function',
             function: { name: tool, arguments: JSON.stringify(input) },
           })),
         }),
@@ -221,7 +223,12 @@ const completionObject = ({ id, created, model }: Head, answer: Answer) => ({
   usage: usageObject(answer.usage),
 });
 
-const usageObject = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: Required<Usage>) => ({
+const usageObject = ({
+  inputTokens,
+  outputTokens,
+  cachedTokens,
+  reasoningTokens,
+}: Required<Usage>): CompletionUsage => ({
   prompt_tokens: inputTokens,
   completion_tokens: outputTokens,
   total_tokens: inputTokens + outputTokens,
@@ -229,11 +236,14 @@ const usageObject = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens 
   completion_tokens_details: { reasoning_tokens: reasoningTokens },
 });
 
-const encoded = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
+const encoded = (value: ChatCompletionChunk): string => `data: ${JSON.stringify(value)}\n\n`;
+
+/** The API has no field for reasoning; clients of other vendors read this one. */
+type ChunkDelta = ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: string };
 
 /** A chunk without the fields that all chunks of an answer share. */
 type ChunkFrame =
-  | { readonly delta: object; readonly finish?: Finish }
+  | { readonly delta: ChunkDelta; readonly finish?: Finish }
   | { readonly text: string }
   | { readonly usage: Required<Usage> };
 
@@ -260,10 +270,10 @@ class ChunkEncoder {
 
   get #head() {
     const { id, created, model } = this.head;
-    return { id, object: 'chat.completion.chunk', created, model };
+    return { id, object: 'chat.completion.chunk' as const, created, model };
   }
 
-  #chunk(delta: object, finish: Finish | null): string {
+  #chunk(delta: ChunkDelta, finish: Finish | null): string {
     return encoded({
       ...this.#head,
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish && FINISH_REASONS[finish] }],
@@ -289,7 +299,7 @@ function frameOf(delta: Delta): ChunkFrame {
       return { delta: { reasoning_content: delta.text } };
     case 'call': {
       const { index, call, tool } = delta;
-      const begins = { index, id: call, type: 'function', function: { name: tool, arguments: '' } };
+      const begins = { index, id: call, type: 'function' as const, function: { name: tool, arguments: '' } };
       return { delta: { tool_calls: [begins] } };
     }
     case 'arguments': {
