@@ -1,9 +1,5 @@
 /** The messages, in and out, with examples. Unknown fields of clients are ignored, including `_meta`. */
-import type {
-  CancelRequestNotification,
-  RequestPermissionRequest,
-  SessionNotification,
-} from '@agentclientprotocol/sdk';
+import type { RequestPermissionRequest, SessionNotification } from '@agentclientprotocol/sdk';
 import { ApprovalMode } from '@parlance/protocol';
 import { z } from 'zod';
 import type {
@@ -370,7 +366,6 @@ type ParamsOf<Method extends Body['method']> = Extract<Body, { method: Method }>
 type Fits<Official, Own extends Frozen<Official>> = Own;
 export type Update = Fits<SessionNotification, ParamsOf<'session/update'>>['update'];
 export type Permission = Fits<RequestPermissionRequest, ParamsOf<'session/request_permission'>>;
-export type Withdrawal = Fits<CancelRequestNotification, ParamsOf<'$/cancel_request'>>;
 
 export type Call = Permission['toolCall'];
 export type CallContent = NonNullable<Call['content']>[number];
