@@ -32,7 +32,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'server/core': [...PORTS, 'server/core/session', 'server/core/engine'],
   'server/cluster': [...PORTS, 'server/core/session', 'server/core/engine', 'server/cluster/transport.ts'],
   'server/accounts/store.ts': SERVER,
-  'server/http': API,
+  'server/http': [...API, 'server/accounts/store.ts'],
   'server/providers': [...PORTS, 'offline'],
   'server/tools': [
     ...PORTS,

@@ -18,7 +18,7 @@ export {
 } from './page/page.ts';
 export { parsePage } from './page/parse-page.ts';
 export { renderPage, renderReturned } from './page/render.ts';
-export { isTicked } from './page/roles.ts';
+export { INPUT_ROLES, isTicked } from './page/roles.ts';
 export { folded, wordsOf } from './page/words.ts';
 export { type PlanProgress, progressAfter, stepOf, type ToolUse } from './plan-progress.ts';
 export { withoutStalePages } from './stale-pages.ts';

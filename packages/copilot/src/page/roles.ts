@@ -29,7 +29,8 @@ const TAGS: Readonly<Record<string, string>> = {
   h6: 'heading',
 };
 
-const INPUTS: Readonly<Record<string, string>> = {
+/** Implicit roles of inputs by their type; others are text boxes. */
+export const INPUT_ROLES: Readonly<Record<string, string>> = {
   button: 'button',
   submit: 'button',
   reset: 'button',
@@ -54,7 +55,7 @@ export function roleOf(tag: string, attribute: (name: string) => string | undefi
   if (given !== '' && !EMPTY_ROLES.has(given) && /^[a-z]{1,30}$/.test(given)) return given;
   if (tag === 'input') {
     if (attribute('list') !== undefined) return 'combobox';
-    return own(INPUTS, (attribute('type') ?? 'text').trim().toLowerCase()) ?? 'textbox';
+    return own(INPUT_ROLES, (attribute('type') ?? 'text').trim().toLowerCase()) ?? 'textbox';
   }
   if (tag === 'select') {
     const many = attribute('multiple') !== undefined || Number(attribute('size') ?? 1) > 1;

@@ -1,19 +1,10 @@
 /** API keys, for their owners and for admins. The key itself is returned once, when it is created. */
-import type { Role } from '@parlance/protocol';
 
-export type ApiKeyView = {
-  /** public id, safe for logs and lists */
-  readonly id: string;
-  readonly owner: string;
-  readonly name: string;
-  readonly role: Role;
-  /** null for all */
-  readonly dialects: readonly string[] | null;
-  readonly administration: boolean;
-  readonly createdAt: number;
-  readonly expiresAt: number | null;
-  readonly lastUsedAt: number | null;
-};
+import type { Role } from '@parlance/protocol';
+import type { ApiKey } from '../accounts/store.ts';
+
+/** Without its hash. */
+export type ApiKeyView = Omit<ApiKey, 'hash'>;
 
 export type NewApiKey = {
   readonly name: string;

@@ -1,19 +1,7 @@
 /** The role of an element: its `role`, or the implicit one. */
+import { INPUT_ROLES } from '@parlance/copilot';
 import { isEditingHost, isInput, isLink, isSelect } from './kinds.ts';
 
-const INPUTS: Readonly<Record<string, string>> = {
-  button: 'button',
-  submit: 'button',
-  reset: 'button',
-  image: 'button',
-  checkbox: 'checkbox',
-  radio: 'radio',
-  range: 'slider',
-  number: 'spinbutton',
-  search: 'searchbox',
-  file: 'file',
-  color: 'color',
-};
 const TAGS: Readonly<Record<string, string>> = {
   button: 'button',
   summary: 'button',
@@ -26,7 +14,7 @@ export function roleOf(element: Element): string {
   const written = element.getAttribute('role')?.trim().toLowerCase().split(/\s+/, 1)[0] ?? '';
   if (!EMPTY.has(written) && /^[a-z]{1,30}$/.test(written)) return written;
   if (isInput(element))
-    return element.hasAttribute('list') ? 'combobox' : (INPUTS[element.type] ?? 'textbox');
+    return element.hasAttribute('list') ? 'combobox' : (INPUT_ROLES[element.type] ?? 'textbox');
   if (isSelect(element)) return element.multiple || element.size > 1 ? 'listbox' : 'combobox';
   if (isLink(element)) return 'link';
   if (isEditingHost(element)) return 'textbox';

@@ -59,18 +59,7 @@ function SiteCard({ ask }: { ask: SiteAsk }) {
           : 'The task reads this site and acts on it: '}
         {ask.purpose}
       </p>
-      <div className="ask-answers">
-        <Button variant="primary" data-held={held === 'y' || undefined} onClick={actions.y}>
-          {SITE_ANSWERS.y}
-        </Button>
-        <Button data-held={held === 'a' || undefined} onClick={actions.a}>
-          {SITE_ANSWERS.a}
-        </Button>
-        <Button data-held={held === 'n' || undefined} onClick={actions.n}>
-          {SITE_ANSWERS.n}
-        </Button>
-      </div>
-      {held && <HeldHint answer={SITE_ANSWERS[held]} />}
+      <Answers labels={SITE_ANSWERS} actions={actions} held={held} />
     </article>
   );
 }
@@ -98,15 +87,37 @@ function ActionCard({ ask }: { ask: ActionAsk }) {
         ))}
       </ul>
       {ask.destination !== null && <p className="hint ask-what">{ask.destination}</p>}
-      <div className="ask-answers">
-        <Button variant="primary" data-held={held === 'y' || undefined} onClick={actions.y}>
-          {ACTION_ANSWERS.y}
-        </Button>
-        <Button data-held={held === 'n' || undefined} onClick={actions.n}>
-          {ACTION_ANSWERS.n}
-        </Button>
-      </div>
-      {held && <HeldHint answer={ACTION_ANSWERS[held]} />}
+      <Answers labels={ACTION_ANSWERS} actions={actions} held={held} />
     </article>
+  );
+}
+
+type Key = 'y' | 'a' | 'n';
+type AnswersProps = {
+  readonly labels: Readonly<Partial<Record<Key, string>>>;
+  readonly actions: Readonly<Partial<Record<Key, () => void>>>;
+  readonly held: Key | null;
+};
+
+function Answers({ labels, actions, held }: AnswersProps) {
+  return (
+    <>
+      <div className="ask-answers">
+        {(['y', 'a', 'n'] as const).map(
+          (key) =>
+            labels[key] && (
+              <Button
+                key={key}
+                variant={key === 'y' ? 'primary' : 'plain'}
+                data-held={held === key || undefined}
+                onClick={actions[key]}
+              >
+                {labels[key]}
+              </Button>
+            ),
+        )}
+      </div>
+      {held && <HeldHint answer={labels[held] ?? ''} />}
+    </>
   );
 }

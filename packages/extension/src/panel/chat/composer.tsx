@@ -2,9 +2,8 @@
 import type { Part } from '@parlance/protocol';
 import type { SessionHandle } from '@parlance/sdk';
 import { applySlash } from '@parlance/ui/chat/apply-slash.ts';
+import { CommandDialog, type OpenCommandDialog } from '@parlance/ui/chat/command-dialog.tsx';
 import { attempted, Composer, type Mode } from '@parlance/ui/chat/composer.tsx';
-import { FullAutoDialog } from '@parlance/ui/chat/full-auto-dialog.tsx';
-import { HelpDialog } from '@parlance/ui/chat/help.tsx';
 import type { Chosen } from '@parlance/ui/chat/pickers.tsx';
 import { textOf } from '@parlance/ui/chat/rows.ts';
 import { attempt, toast } from '@parlance/ui/components/toast.tsx';
@@ -27,7 +26,7 @@ type ComposerProps = {
 export function PanelComposer({ session, tab, task, running, earlier }: ComposerProps) {
   const about = useServer();
   const [withTab, setWithTab] = useState(true);
-  const [dialog, setDialog] = useState<'help' | 'full-auto' | null>(null);
+  const [dialog, setDialog] = useState<OpenCommandDialog>(null);
   const choices = describeChoices(useNextSession());
   const isTasking = task !== null && isRunning(task);
 
@@ -101,13 +100,11 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
         </label>
         {session === null && choices !== '' && <span>New session: {choices}</span>}
       </Composer>
-      {dialog === 'help' && <HelpDialog onClose={() => setDialog(null)} />}
-      {dialog === 'full-auto' && (
-        <FullAutoDialog
-          onClose={() => setDialog(null)}
-          onConfirm={() => void attempt(() => choose({ approval: 'full-auto' }))}
-        />
-      )}
+      <CommandDialog
+        dialog={dialog}
+        onClose={() => setDialog(null)}
+        onFullAuto={() => void attempt(() => choose({ approval: 'full-auto' }))}
+      />
     </>
   );
 }

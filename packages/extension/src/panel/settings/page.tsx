@@ -1,8 +1,7 @@
 /** Server, site permissions, browser tools and theme. */
 import { Button } from '@parlance/ui/components/button.tsx';
 import { Chip } from '@parlance/ui/components/chip.tsx';
-import { THEMES, type Theme } from '@parlance/ui/state/stored-theme.ts';
-import { setTheme, useTheme } from '@parlance/ui/state/theme.ts';
+import { ThemeChoice } from '@parlance/ui/components/theme-choice.tsx';
 import type { Paired } from '../../shared/connection.ts';
 import { siteName } from '../../shared/sites.ts';
 import { sites, toolsOn, toolUses } from '../../shared/storage.ts';
@@ -97,21 +96,11 @@ function Tools() {
   );
 }
 
-const LABELS: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
-
 function Themes() {
-  const theme = useTheme();
   return (
     <section aria-labelledby="settings-theme">
       <h3 id="settings-theme">Theme</h3>
-      <div className="choices" role="radiogroup" aria-labelledby="settings-theme">
-        {THEMES.map((one) => (
-          <label key={one}>
-            <input type="radio" name="theme" checked={theme === one} onChange={() => setTheme(one)} />
-            {LABELS[one]}
-          </label>
-        ))}
-      </div>
+      <ThemeChoice labelledBy="settings-theme" />
     </section>
   );
 }

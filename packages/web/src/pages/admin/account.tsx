@@ -6,6 +6,7 @@ import { Notice } from '@parlance/ui/components/notice.tsx';
 import { attempt, toast } from '@parlance/ui/components/toast.tsx';
 import { changePassword, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useState } from 'react';
+import { NewPassword } from '../../components/new-password.tsx';
 
 export function AccountSection() {
   const { principal } = useServer();
@@ -47,28 +48,8 @@ function PasswordForm({ name }: { name: string }) {
         Old password
         <input name="old" type="password" required autoComplete="current-password" />
       </label>
-      <label className="field">
-        New password
-        <input
-          name="new"
-          type="password"
-          required
-          minLength={8}
-          maxLength={1_000}
-          autoComplete="new-password"
-        />
-      </label>
-      <label className="field">
-        Repeat new password
-        <input
-          name="again"
-          type="password"
-          required
-          minLength={8}
-          maxLength={1_000}
-          autoComplete="new-password"
-        />
-      </label>
+      <NewPassword label="New password" name="new" />
+      <NewPassword label="Repeat new password" name="again" />
       <p className="hint">
         This signs you out everywhere else: other tabs, and clients that use one of your tokens.
       </p>

@@ -1,8 +1,10 @@
 /** Dialogs for changes of a user. */
+
 import type { Role } from '@parlance/protocol';
 import type { User } from '@parlance/sdk';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
 import { parlance } from '@parlance/ui/state/server.ts';
+import { NewPassword } from '../../components/new-password.tsx';
 
 const { users } = parlance.admin;
 
@@ -42,7 +44,7 @@ export function UserDialog({ dialog, mine, run, close }: UserDialogProps) {
           Name
           <input name="name" required maxLength={64} autoComplete="off" pattern="[A-Za-z0-9._@\-]+" />
         </label>
-        <Password />
+        <NewPassword label="Password" name="password" />
         <RoleField current="user" />
       </Dialog>
     );
@@ -76,7 +78,7 @@ export function UserDialog({ dialog, mine, run, close }: UserDialogProps) {
             return run(() => users.change(name, { password }), `Password of ${name} changed.`);
           }}
         >
-          <Password />
+          <NewPassword label="Password" name="password" />
           <p className="hint">{end}</p>
         </Dialog>
       );
@@ -114,22 +116,6 @@ export function UserDialog({ dialog, mine, run, close }: UserDialogProps) {
 
 const textOf = (fields: FormData, name: string): string => String(fields.get(name) ?? '');
 const roleOf = (fields: FormData): Role => NAMES.find((role) => role === fields.get('role')) ?? 'user';
-
-function Password() {
-  return (
-    <label className="field">
-      Password
-      <input
-        name="password"
-        type="password"
-        required
-        minLength={8}
-        maxLength={1_000}
-        autoComplete="new-password"
-      />
-    </label>
-  );
-}
 
 function RoleField({ current }: { current: Role }) {
   return (

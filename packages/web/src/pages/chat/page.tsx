@@ -5,11 +5,10 @@ import { applySlash } from '@parlance/ui/chat/apply-slash.ts';
 import { Branches, IsLatest } from '@parlance/ui/chat/branch-context.ts';
 import { type Chosen as ChosenVersions, shownOf } from '@parlance/ui/chat/branches.ts';
 import { Collapsible } from '@parlance/ui/chat/collapsible.tsx';
+import { CommandDialog, type OpenCommandDialog } from '@parlance/ui/chat/command-dialog.tsx';
 import { attempted, Composer } from '@parlance/ui/chat/composer.tsx';
 import { ConnectionChip } from '@parlance/ui/chat/connection-chip.tsx';
 import { costOfSession, dollars, modelOf } from '@parlance/ui/chat/cost.ts';
-import { FullAutoDialog } from '@parlance/ui/chat/full-auto-dialog.tsx';
-import { HelpDialog } from '@parlance/ui/chat/help.tsx';
 import { type Chosen, Pickers } from '@parlance/ui/chat/pickers.tsx';
 import { messagesOf, rowsOf, sendingRow } from '@parlance/ui/chat/rows.ts';
 import { Transcript } from '@parlance/ui/chat/transcript.tsx';
@@ -91,7 +90,7 @@ function whyGone({ view, connection }: FollowedSession): { title: string; why: s
 
 function Chat({ id, view }: { id: string; view: SessionView }) {
   const about = useServer();
-  const [dialog, setDialog] = useState<'help' | 'full-auto' | null>(null);
+  const [dialog, setDialog] = useState<OpenCommandDialog>(null);
   const handle = useMemo(() => parlance.session(id), [id]);
   const [versions, setVersions] = useState<ChosenVersions>({});
   const shown = useMemo(() => shownOf(view, versions), [view, versions]);
@@ -171,13 +170,11 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
           <Totals view={view} model={model} />
         </Composer>
       </div>
-      {dialog === 'help' && <HelpDialog onClose={() => setDialog(null)} />}
-      {dialog === 'full-auto' && (
-        <FullAutoDialog
-          onClose={() => setDialog(null)}
-          onConfirm={() => void attempt(() => choose({ approval: 'full-auto' }))}
-        />
-      )}
+      <CommandDialog
+        dialog={dialog}
+        onClose={() => setDialog(null)}
+        onFullAuto={() => void attempt(() => choose({ approval: 'full-auto' }))}
+      />
     </>
   );
 }

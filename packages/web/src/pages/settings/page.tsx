@@ -5,12 +5,11 @@ import { Button } from '@parlance/ui/components/button.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
 import { Notice } from '@parlance/ui/components/notice.tsx';
 import { Shortcuts } from '@parlance/ui/components/shortcuts.tsx';
+import { ThemeChoice } from '@parlance/ui/components/theme-choice.tsx';
 import { attempt, toast } from '@parlance/ui/components/toast.tsx';
 import { useShownFault } from '@parlance/ui/state/activity.ts';
 import { hrefOf } from '@parlance/ui/state/router.ts';
 import { parlance } from '@parlance/ui/state/server.ts';
-import { THEMES, type Theme } from '@parlance/ui/state/stored-theme.ts';
-import { setTheme, useTheme } from '@parlance/ui/state/theme.ts';
 import { useState } from 'react';
 import { Page } from '../../components/page.tsx';
 import {
@@ -21,23 +20,13 @@ import {
 } from '../../state/notifications.ts';
 import { usePolled } from '../../state/use-polled.ts';
 
-const LABELS: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
-
 export function SettingsPage() {
-  const theme = useTheme();
   return (
     <Page title="Settings">
       <div className="settings">
         <section aria-labelledby="settings-theme">
           <h2 id="settings-theme">Theme</h2>
-          <div className="choices" role="radiogroup" aria-labelledby="settings-theme">
-            {THEMES.map((one) => (
-              <label key={one}>
-                <input type="radio" name="theme" checked={theme === one} onChange={() => setTheme(one)} />
-                {LABELS[one]}
-              </label>
-            ))}
-          </div>
+          <ThemeChoice labelledBy="settings-theme" />
         </section>
         <Notifications />
         <Extensions />
