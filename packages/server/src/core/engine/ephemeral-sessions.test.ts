@@ -40,14 +40,17 @@ const callDeferred: DurableEventBody[] = [
 ];
 
 function harness({ alone = false, store = openMemoryStore() } = {}) {
-  const clock = { at: 10_000 };
+  const clock = { at: 10_000, elapsed: 0 };
   const now = () => clock.at;
   let ids = 0;
   const newId = () => `id-${++ids}`;
   const bus = openMemoryBus<ObservedSession>(quiet);
   const sources: SessionSources = { store, bus, leases: store.leases, shared: false, now, newId, log: quiet };
   const sessions = new SessionCache(sources, AGENT, { sessions: 200, characters: 1_000_000 });
-  const ephemeral = new EphemeralSessions({ store, sessions, now, log: quiet }, { idleMs: IDLE_MS, alone });
+  const ephemeral = new EphemeralSessions(
+    { store, sessions, now, elapsed: () => clock.elapsed, log: quiet },
+    { idleMs: IDLE_MS, alone },
+  );
   return {
     clock,
     sessions,
@@ -58,6 +61,7 @@ function harness({ alone = false, store = openMemoryStore() } = {}) {
     /** advances the clock and sweeps; returns the remaining sessions */
     async after(ms: number): Promise<string[]> {
       clock.at += ms;
+      clock.elapsed += ms;
       await ephemeral.sweep();
       const page = await store.list({ ephemeral: 'included', limit: 100 });
       return page.sessions.map(({ ref: { id } }) => String(id)).sort();
@@ -73,6 +77,16 @@ describe('an ephemeral session', () => {
     expect(await after(0)).toEqual(['brief', 'kept']);
     expect(await after(IDLE_MS - 1)).toEqual(['brief', 'kept']);
     expect(await after(1)).toEqual(['kept']);
+  });
+
+  test('stays for the idle time on a node whose clock runs ahead, or is set', async () => {
+    const { create, after, clock } = harness();
+    await create('brief', [created()]);
+    clock.at += 100 * IDLE_MS;
+    expect(await after(0)).toEqual(['brief']);
+    clock.at += 100 * IDLE_MS;
+    expect(await after(IDLE_MS - 1)).toEqual(['brief']);
+    expect(await after(1)).toEqual([]);
   });
 
   test('stays while its turn runs', async () => {

@@ -3,7 +3,7 @@
  * restart.
  */
 
-import { type SessionIndex, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
+import { type SessionIndex, type SessionRecord, sessionKey } from '../ports/event-store.ts';
 import type { Log } from '../ports/telemetry.ts';
 import { statusOf } from '../session/session-state.ts';
 import type { Session } from './session.ts';
@@ -27,12 +27,16 @@ type Deps = {
   readonly store: Pick<SessionIndex, 'list' | 'touch'>;
   readonly sessions: SessionCache;
   readonly now: () => number;
+  /** milliseconds of a clock that nobody sets */
+  readonly elapsed?: () => number;
   readonly log: Log;
 };
 
+/** When this node last found a session in use, or changed, by its monotonic clock. */
+type Sighting = { readonly updatedAt: number; readonly at: number };
+
 export class EphemeralSessions {
-  /** when a session was last found in use */
-  #usedAt = new Map<string, number>();
+  #seen = new Map<string, Sighting>();
   #timer: ReturnType<typeof setInterval> | undefined;
   #sweeping: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -60,29 +64,37 @@ export class EphemeralSessions {
   }
 
   /**
-   * Erases the sessions that were not used for `idleMs`. Touches sessions in use on this node that did not change for half of
+   * Erases the sessions that this node has seen unused for `idleMs`: times in the store are those of the clocks of other nodes,
+   * which may be wrong. Touches sessions in use on this node that did not change for half of
    * that time, so that other nodes keep them.
    */
   async sweep(): Promise<void> {
-    const { now, sessions, store } = this.deps;
+    const { now, elapsed = () => performance.now(), sessions, store } = this.deps;
     const { idleMs, alone } = this.options;
-    const at = now();
-    const usedAt = new Map<string, number>();
-    const touched: SessionRef[] = [];
+    const at = elapsed();
+    const seen = new Map<string, Sighting>();
+    const touched: SessionRecord[] = [];
     const kept = await this.#eraseEach((record) => {
       if (record.status === 'running') return false;
       const key = sessionKey(record.ref);
-      const used = sessions.usedLately(record.ref)
-        ? at
-        : Math.max(record.updatedAt, this.#usedAt.get(key) ?? 0);
-      if (!alone && used === at && record.updatedAt + idleMs / 2 <= at) touched.push(record.ref);
+      const before = this.#seen.get(key);
+      const { updatedAt } = record;
+      const isUnchanged = before?.updatedAt === updatedAt;
+      const isUsed = sessions.usedLately(record.ref);
+      // Sessions in use here are touched before another node has seen them unchanged for `idleMs`.
+      if (!alone && isUsed && isUnchanged) touched.push(record);
+      const used = isUnchanged && !isUsed ? before.at : at;
       if (used + idleMs <= at) return true;
-      usedAt.set(key, used);
+      seen.set(key, { updatedAt, at: used });
       return false;
     });
-    for (const ref of kept) usedAt.set(sessionKey(ref), at);
-    this.#usedAt = usedAt;
-    for (const ref of touched) await store.touch(ref, at);
+    for (const { ref, updatedAt } of kept) seen.set(sessionKey(ref), { updatedAt, at });
+    this.#seen = seen;
+    for (const { ref, updatedAt } of touched) {
+      const touchedAt = Math.max(now(), updatedAt + 1);
+      await store.touch(ref, touchedAt);
+      seen.set(sessionKey(ref), { updatedAt: touchedAt, at });
+    }
   }
 
   #inTurn(work: () => Promise<unknown>): Promise<void> {
@@ -94,15 +106,15 @@ export class EphemeralSessions {
   }
 
   /** Returns the sessions that could not be erased because this or another node uses them. */
-  async #eraseEach(matches: (record: SessionRecord) => boolean): Promise<SessionRef[]> {
-    const kept: SessionRef[] = [];
+  async #eraseEach(matches: (record: SessionRecord) => boolean): Promise<SessionRecord[]> {
+    const kept: SessionRecord[] = [];
     let cursor: string | undefined;
     do {
       const query = { ephemeral: 'only', archived: 'included', limit: PAGE, cursor } as const;
       const page = await this.deps.store.list(query);
       for (const record of page.sessions.filter(matches)) {
         if (this.#stopped) return kept;
-        if (!(await this.#erase(record))) kept.push(record.ref);
+        if (!(await this.#erase(record))) kept.push(record);
       }
       cursor = page.next ?? undefined;
     } while (cursor !== undefined);
