@@ -184,10 +184,12 @@ function mcpTool({ name, server, trusted, definition, connection, pins }: McpToo
         changed.length === 0
           ? ''
           : ` Its definition (${changed.join(', ')}) has changed since it was last used or approved.`;
+      // Whole, because some dialects show only the description.
+      const given = Object.keys(input).length === 0 ? '' : ` The call: ${name} ${JSON.stringify(input)}`;
       return {
         kind: 'other',
         command: [name, JSON.stringify(input)],
-        description: `Uses the tool ${definition.name} of the MCP server ${server}.${change}`,
+        description: `Uses the tool ${definition.name} of the MCP server ${server}.${change}${given}`,
         grant: grantOf(id),
       };
     },

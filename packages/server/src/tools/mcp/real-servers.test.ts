@@ -122,14 +122,15 @@ describe('server-filesystem', () => {
     await using mcp = await opened(files(place.root));
     const read = mcp.named('mcp_files_read_text_file');
     const write = mcp.named('mcp_files_write_file');
-    const input = { path: `${place.root}/b.txt`, content: 'new' };
+    // Long enough that its end would be cut off.
+    const input = { path: `${place.root}/b.txt`, content: `${'new '.repeat(2_000)}end` };
 
     expect([read.asks, write.asks]).toEqual([false, true]);
     expect(await read.approval({}, place)).toBeNull();
     expect(await write.approval(input, place)).toEqual({
       kind: 'other',
       command: ['mcp_files_write_file', JSON.stringify(input)],
-      description: 'Uses the tool write_file of the MCP server files.',
+      description: `Uses the tool write_file of the MCP server files. The call: mcp_files_write_file ${JSON.stringify(input)}`,
       grant: expect.stringMatching(/^mcp:files@1-[0-9a-f]{12}:write_file$/),
     });
 
@@ -137,7 +138,7 @@ describe('server-filesystem', () => {
     expect(textOf(result.parts)).toBe('words');
     expect(result.untrusted).toBeUndefined();
     await use(write, input, context);
-    expect(await place.read('b.txt')).toBe('new');
+    expect(await place.read('b.txt')).toBe(input.content);
     expect(await use(read, { path: '/etc/passwd' }, context)).toMatchObject({ failed: true });
   });
 });
