@@ -57,6 +57,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'server/config': [
     ...SERVER,
     'server/dialects/index.ts',
+    'server/providers/catalogue.ts',
     'server/providers/vendors.ts',
     'server/tools/mcp/servers.ts',
     'server/tools/paths.ts',

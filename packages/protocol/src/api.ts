@@ -144,11 +144,17 @@ export type ModelQuestion = z.input<typeof ModelQuestion>;
 
 const Dollars = z.number().min(0).max(1_000_000);
 /** US dollars per million tokens. */
-export const Price = z.object({ input: Dollars, output: Dollars, cached: Dollars.optional() });
+export const SetPrice = z.object({ input: Dollars, output: Dollars, cached: Dollars.optional() });
+export const Price = SetPrice.extend({
+  catalogue: z
+    .string()
+    .optional()
+    .describe('date of the catalogue that the price is of; absent if an admin has set it'),
+});
 export type Price = z.infer<typeof Price>;
 export const NewPrice = z.strictObject({
   model: z.string().trim().min(1).max(200),
-  price: Price.nullable().describe('US dollars per million tokens; null removes it'),
+  price: SetPrice.nullable().describe('US dollars per million tokens; null removes it'),
 });
 export type NewPrice = z.input<typeof NewPrice>;
 
@@ -475,6 +481,35 @@ export const Settings = z.object({
     .describe('why a stored key is not sent to the address in use, by the name of the secret'),
 });
 export type Settings = z.infer<typeof Settings>;
+/** A vendor, what it needs, and the models that are known of it. */
+export const VendorState = Vendor.pick({ name: true, label: true, address: true }).extend({
+  key: z.string().nullable().describe('where its key is set: a variable, the config file, or the console'),
+  missing: z.array(z.string()).describe('variables without which its address is not known'),
+  package: z
+    .object({
+      name: z.string(),
+      version: z.string().nullable().describe('null: not installed'),
+      problem: z.string().nullable().describe('why it cannot be loaded'),
+      install: z.string().describe('the command that installs it'),
+    })
+    .nullable(),
+  models: z.array(
+    z.object({
+      id: z.string().describe('for sessions and agents'),
+      name: z.string(),
+      context: z.number().nullable().describe('tokens; null if it is not known'),
+      price: SetPrice.nullable().describe("the catalogue's"),
+    }),
+  ),
+});
+export type VendorState = z.infer<typeof VendorState>;
+
+export const VendorList = z.object({
+  date: z.string().describe('of the catalogue'),
+  vendors: z.array(VendorState),
+});
+export type VendorList = z.infer<typeof VendorList>;
+
 export const ProviderModels = z.object({
   provider: z.string(),
   label: z.string().describe('the vendor, or the host of another server'),
@@ -644,7 +679,11 @@ export const DialectList = z.object({
 });
 export type DialectList = z.infer<typeof DialectList>;
 
-export const Prices = z.object({ prices: z.record(z.string(), Price).describe('by the name of the model') });
+export const Prices = z.object({
+  prices: z
+    .record(z.string(), Price)
+    .describe('by the name of the model; those of the catalogue also by `VENDOR:NAME`'),
+});
 export type Prices = z.infer<typeof Prices>;
 /** The response to a login. */
 export const Token = z.object({ access_token: z.string(), token_type: z.literal('bearer'), role: Role });

@@ -20,6 +20,7 @@ import type {
   User,
   UserChange,
   UserList,
+  VendorList,
 } from '@parlance/protocol/api';
 import type { HttpClient } from './http-client.ts';
 import type { CallOptions } from './session.ts';
@@ -57,6 +58,8 @@ export type Administration = {
   };
   /** Requests the list of models from a model API, to test a key and an address. */
   models(question: ModelQuestion, options?: CallOptions): Promise<ModelListing>;
+  /** All vendors with their keys, packages and known models. As `settings`. */
+  vendors(options?: CallOptions): Promise<VendorList>;
   /** Agents with their instructions, and the tools that an agent can have. As `settings`. */
   agents(options?: CallOptions): Promise<AgentSetup>;
   /** Recently refused browser origins, latest first. Admins only. */
@@ -107,6 +110,7 @@ export function administration(http: HttpClient): Administration {
         http.json({ method: 'PATCH', path: '/v1/admin/settings', body, signal }),
     },
     models: (body, { signal } = {}) => http.json({ method: 'POST', path: '/v1/admin/models', body, signal }),
+    vendors: ({ signal } = {}) => http.json({ path: '/v1/admin/vendors', signal }),
     agents: ({ signal } = {}) => http.json({ path: '/v1/admin/agents', signal }),
     async refusedOrigins({ signal } = {}) {
       return (await http.json<RefusedOriginList>({ path: '/v1/admin/origins', signal })).refused;

@@ -89,7 +89,7 @@ export type Parlance = {
     /** Standing grants in all sessions of the caller; `session(…).revoke(…)` removes one. */
     list(options?: CallOptions): Promise<readonly StandingGrant[]>;
   };
-  /** Prices of models by name, as an admin has set them. */
+  /** Prices of models by name: as an admin has set them, else of the catalogue (`catalogue` is its date). */
   prices(options?: CallOptions): Promise<Readonly<Record<string, Price>>>;
   readonly keys: ApiKeys;
   /** browser extensions */

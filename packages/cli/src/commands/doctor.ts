@@ -2,6 +2,7 @@
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import type { VendorState } from '@parlance/protocol/api';
 import { connect, ParlanceError } from '@parlance/sdk';
 import {
   addressSetting,
@@ -15,6 +16,7 @@ import {
   type ModelChoice,
   VENDOR_NAMES,
   VENDORS,
+  type Vendor,
 } from '@parlance/server/config';
 import type { SettingsInUse } from '@parlance/server/settings-in-use';
 import { version } from '../../package.json' with { type: 'json' };
@@ -244,7 +246,54 @@ async function* modelChecks(config: Config, tryThem: boolean): AsyncGenerator<Ch
     yield await providerCheck(choice, config, { tryIt: tryThem && !isInUse });
   }
   yield await modelCheck({ ...config, model: current.model }, tryThem);
+  yield* vendorChecks(config, current);
 }
+
+/** Packages of the vendors that are connected, and one line for each vendor. */
+async function* vendorChecks(config: Config, current: Changeable): AsyncGenerator<Check> {
+  const { vendorStates, CATALOGUE_DATE } = await import('@parlance/server/model-check');
+  const vendors = vendorStates(current, config);
+  for (const { name, key, missing, package: needed } of vendors) {
+    if (key === null || needed === null) continue;
+    const about = `${needed.name} ${needed.version ?? 'is not installed'}`;
+    if (needed.version === null) yield { name, state: 'bad', about, advice: needed.install };
+    else if (needed.problem !== null)
+      yield { name, state: 'bad', about: `${about}: ${needed.problem}`, advice: needed.install };
+    else if (missing.length > 0)
+      yield { name, state: 'bad', about: `no address without ${missing.join(', ')}`, advice: 'set it' };
+    else yield { name, state: 'good', about };
+  }
+  yield {
+    name: 'vendors',
+    state: 'good',
+    about: vendors
+      .map(({ name, key, models, package: needed }) => {
+        const facts = [
+          key === null ? 'no key' : 'key',
+          needed && (needed.version ?? 'no package'),
+          models.length > 0 && `${models.length} known models`,
+        ];
+        return `${name} (${facts.filter((fact) => fact).join(', ')})`;
+      })
+      .join(', '),
+  };
+  for (const { name, key, models } of vendors)
+    if (key !== null && models.length > 0)
+      yield {
+        name: 'catalogue',
+        state: 'good',
+        about: `${CATALOGUE_DATE}, ${name}: ${models.map(modelText).join('; ')}`,
+      };
+}
+
+const modelText = ({ id, context, price }: VendorState['models'][number]): string =>
+  [
+    id,
+    context === null ? null : `${Math.round(context / 1_000)}k`,
+    price === null ? null : `$${price.input}/$${price.output}`,
+  ]
+    .filter((fact) => fact !== null)
+    .join(' ');
 
 async function load(config: Config): Promise<SettingsInUse | Check> {
   try {
@@ -295,9 +344,12 @@ async function providerCheck(
   const { checkProvider } = await import('@parlance/server/model-check');
   const fault = await checkProvider(name, { address, key });
   return fault === null
-    ? { name, state: 'good', about: `${sources}; lists its models` }
+    ? { name, state: 'good', about: `${sources}${listsModels(name) ? '; lists its models' : ''}` }
     : { name, state: 'bad', about: `${sources}: ${fault.message}` };
 }
+
+const listsModels = (vendor: Vendor): boolean =>
+  VENDORS[vendor].api !== 'ai-sdk' || VENDORS[vendor].listsModels === true;
 
 type Given = Config['given'];
 

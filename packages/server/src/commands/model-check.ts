@@ -5,6 +5,9 @@ import type { Config, Vendor } from '../config/config.ts';
 import type { Prompt } from '../core/ports/provider.ts';
 import { type VendorAccess, vendorModels } from '../providers/vendor-models.ts';
 
+export { vendorStates } from '../compose/setup/model-lists.ts';
+export { CATALOGUE_DATE } from '../providers/catalogue.ts';
+
 const nothing = () => undefined;
 const NO_LOG = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 

@@ -22,6 +22,7 @@ import { requestOrigin } from '../http/request-origin.ts';
 import { eventStreams } from '../http/sse.ts';
 import { TokenBuckets } from '../http/token-bucket.ts';
 import type { SocketTransport } from '../http/websocket.ts';
+import { CATALOGUE_DATE } from '../providers/catalogue.ts';
 import { vendorViews } from '../providers/vendors.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Readiness } from '../telemetry/readiness.ts';
@@ -30,7 +31,7 @@ import type { ServerContext } from './dialects.ts';
 import type { Backend } from './engine.ts';
 import { openPrices } from './prices.ts';
 import type { LiveConfig } from './setup/live-config.ts';
-import { modelLists, modelsOf } from './setup/model-lists.ts';
+import { modelLists, modelsOf, vendorStates } from './setup/model-lists.ts';
 import type { LiveSetup } from './setup/open.ts';
 import type { ServerState } from './state.ts';
 
@@ -65,7 +66,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
         dialects: dialects.map(({ name }) => name),
       }),
       pairings: openPairings({ pairings: store.pairings, log }),
-      prices: openPrices(store.settings),
+      prices: openPrices(store.settings, setup.live),
       listeners: () => [
         ...state.listening.map(({ dialect, port, number }) => ({
           address: config.host,
@@ -79,7 +80,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
       nodes: async () =>
         (await store.nodes()).map((node) => ({ ...node, here: node.id === store.leases.node })),
       mcpServers: mcp.servers,
-      setup: setupOf(setup, { mcp, refusedOrigins: state.refusedOrigins }),
+      setup: setupOf(config, setup, { mcp, refusedOrigins: state.refusedOrigins }),
     },
     readBody: bodyReader(config, { budgets, addressOf, meter: metrics }),
     addressOf,
@@ -157,7 +158,7 @@ function aboutOf(config: Config, { hasSandbox, dialects, state, live }: AboutPar
 
 type OtherParts = { readonly mcp: McpTools; readonly refusedOrigins: RefusedOrigins };
 
-function setupOf({ live, stored }: LiveSetup, { mcp, refusedOrigins }: OtherParts): Setup {
+function setupOf(config: Config, { live, stored }: LiveSetup, { mcp, refusedOrigins }: OtherParts): Setup {
   return {
     modelSettings: STORED_MODEL_SETTINGS,
     view: () => stored.view(),
@@ -166,6 +167,7 @@ function setupOf({ live, stored }: LiveSetup, { mcp, refusedOrigins }: OtherPart
     onChange: (listener) => live.onChange(() => listener()),
     models: async (question) => modelsOf(question, live.current),
     listModels: modelLists(live),
+    vendors: () => ({ date: CATALOGUE_DATE, vendors: vendorStates(live.current, config) }),
     restartMcp: (name) => mcp.restart(name),
     refusedOrigins: () =>
       refusedOrigins.list().filter(({ origin }) => !live.current.allowedOrigins.includes(origin)),

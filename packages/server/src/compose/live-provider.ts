@@ -1,14 +1,16 @@
 /** Provider for the server's default model: each request uses the model configured at that time. */
-import type { Config } from '../config/config.ts';
+import type { Changeable, Config } from '../config/config.ts';
 import type { Provider } from '../core/ports/provider.ts';
 import type { Log } from '../core/ports/telemetry.ts';
 import { openProvider } from './model-provider.ts';
 import type { LiveConfig } from './setup/live-config.ts';
 
 export function liveProvider(config: Config, live: LiveConfig, log: Log): Provider {
-  let current = openProvider(live.current.model, config, log);
-  live.onChange(({ model }) => {
-    current = openProvider(model, config, log);
+  const open = ({ model, contextLimits }: Changeable) =>
+    openProvider(model, { ...config, contextLimits }, log);
+  let current = open(live.current);
+  live.onChange((changed) => {
+    current = open(changed);
   });
   return {
     get name() {

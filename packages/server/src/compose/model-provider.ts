@@ -5,7 +5,6 @@ import {
   type Changeable,
   type Config,
   ConfigError,
-  contextLimitOf,
   installCommand,
   knownContextLimit,
   type ModelChoice,
@@ -25,6 +24,9 @@ import { openaiResponses } from '../providers/openai-responses.ts';
 import { DEFAULT_RETRY } from '../providers/retry.ts';
 import type { LiveConfig } from './setup/live-config.ts';
 
+/** Of a model that neither the catalogue nor the operator knows. */
+const UNKNOWN_CONTEXT_LIMIT = 128_000;
+
 export function openProvider(choice: ModelChoice, config: Config, log: Log): Provider {
   if (choice.provider === 'offline') return offlineProvider({ delayMs: config.offlineDelay });
   const { provider, model, baseUrl, key = '', keyName } = choice;
@@ -32,7 +34,12 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
   const options: HttpProviderOptions = {
     name: provider,
     model,
-    contextLimit: config.contextLimit ?? contextLimitOf(model),
+    contextLimit:
+      config.contextLimits[`${provider}:${model}`] ??
+      config.contextLimits[model] ??
+      config.contextLimit ??
+      knownContextLimit(choice) ??
+      UNKNOWN_CONTEXT_LIMIT,
     idleMs: config.providerIdle,
     retry: DEFAULT_RETRY,
     limits: config,
@@ -88,8 +95,10 @@ export function providersByModel(config: Config, live: LiveConfig, log: Log): (m
     const cached = opened.get(model);
     if (cached) return cached;
     // CONTEXT_LIMIT is about the server's own model: another one has its own size, where that is known.
-    const contextLimit = knownContextLimit(model) ?? config.contextLimit;
-    const provider = openProvider(reachable(live.current, model), { ...config, contextLimit }, log);
+    const choice = reachable(live.current, model);
+    const contextLimit = knownContextLimit(choice) ?? config.contextLimit;
+    const { contextLimits } = live.current;
+    const provider = openProvider(choice, { ...config, contextLimit, contextLimits }, log);
     const [oldest] = opened.keys();
     if (opened.size >= MAX_OPENED && oldest !== undefined) opened.delete(oldest);
     opened.set(model, provider);

@@ -1,23 +1,45 @@
-/** Model prices, which admins set at run time. */
+/** Model prices: of the catalogue, and those that admins set at run time. */
 import { Fault } from '@parlance/protocol';
-import { Price } from '@parlance/protocol/api';
+import { type Price, SetPrice } from '@parlance/protocol/api';
 import { z } from 'zod';
 import type { SettingsStore } from '../accounts/store.ts';
+import { type Changeable, isConnected, isElsewhere, VENDOR_NAMES } from '../config/config.ts';
 import type { PriceTable } from '../dialects/kit/prices.ts';
+import { CATALOGUE_DATE, knownModels } from '../providers/catalogue.ts';
+import type { LiveConfig } from './setup/live-config.ts';
+import { idOf, priceOf } from './setup/model-lists.ts';
 
 const DOCUMENT = 'prices';
 const MAX_MODELS = 1_000;
 const ATTEMPTS = 5;
 
-const Stored = z.object({ models: z.record(z.string(), Price) });
+const Stored = z.object({ models: z.record(z.string(), SetPrice) });
 
-export function openPrices(settings: SettingsStore): PriceTable {
+/** Prices of the catalogue, of vendors with a key, at their own address: what others charge is not known. */
+function cataloguePrices(config: Changeable): Record<string, Price> {
+  return Object.fromEntries(
+    VENDOR_NAMES.flatMap((vendor) => {
+      const choice = config.vendor(vendor);
+      if (!isConnected(choice) || isElsewhere(choice)) return [];
+      return knownModels(vendor).flatMap(({ id, cost }): [string, Price][] => {
+        const price = priceOf(cost);
+        if (price === null) return [];
+        return [...new Set([idOf(id, vendor, config), `${vendor}:${id}`])].map((name) => [
+          name,
+          { ...price, catalogue: CATALOGUE_DATE },
+        ]);
+      });
+    }),
+  );
+}
+
+export function openPrices(settings: SettingsStore, live: LiveConfig): PriceTable {
   async function stored() {
     const found = await settings.read(DOCUMENT);
     return { models: found ? Stored.parse(found.value).models : {}, version: found?.version ?? 0 };
   }
   return {
-    list: async () => (await stored()).models,
+    list: async () => ({ ...cataloguePrices(live.current), ...(await stored()).models }),
     /** Retries if another admin writes at the same time, applying the change to the new version. */
     async set(model, price) {
       for (let attempt = 0; attempt < ATTEMPTS; attempt++) {

@@ -21,15 +21,22 @@ import { parse } from './parse.ts';
 import type { SETTINGS } from './settings.ts';
 
 /** Stored entries are added to the given ones. */
-const LISTS = ['agents', 'domains', 'mcpServers', 'allowedOrigins', 'listeners'] as const;
+export const STORED_LISTS = [
+  'agents',
+  'domains',
+  'mcpServers',
+  'allowedOrigins',
+  'listeners',
+  'contextLimits',
+] as const;
 
-export const STORED_KEYS = [...STORED_MODEL_SETTINGS, ...LISTS] as const;
+export const STORED_KEYS = [...STORED_MODEL_SETTINGS, ...STORED_LISTS] as const;
 export type StoredKey = (typeof STORED_KEYS)[number];
 /** Values as they would be in the config file, and the address of each key, by vendor. */
 export type StoredSettings = Readonly<Partial<Record<StoredKey | 'keyAddresses', unknown>>>;
 
 type Parsed<Key extends StoredKey> = z.output<ReturnType<(typeof SETTINGS)[Key]['schema']>>;
-type Lists = { readonly [Key in (typeof LISTS)[number]]: Parsed<Key> };
+type Lists = { readonly [Key in (typeof STORED_LISTS)[number]]: Parsed<Key> };
 
 export type Changeable = Lists & {
   /** its key may be missing if it is not stored yet */
@@ -66,6 +73,7 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
     agents: byId(parsed('agents') ?? [], given.agents),
     domains: byId(parsed('domains') ?? [], given.domains),
     mcpServers: { ...startedIn(homeFolder(), parsed('mcpServers') ?? {}), ...given.mcpServers },
+    contextLimits: { ...parsed('contextLimits'), ...given.contextLimits },
     listeners: [...given.listeners, ...(parsed('listeners') ?? [])],
     allowedOrigins: [...new Set([...given.allowedOrigins, ...(parsed('allowedOrigins') ?? [])])],
   };

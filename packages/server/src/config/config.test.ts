@@ -36,6 +36,7 @@ describe('defaults', () => {
       http: 'socket',
       providerIdle: 60_000,
       contextLimit: undefined,
+      contextLimits: {},
       serperKey: undefined,
       serperBaseUrl: undefined,
       instructions: undefined,

@@ -25,7 +25,13 @@ export {
   type Vendor,
   vendorsMarkdown,
 } from '../providers/vendors.ts';
-export { type Changeable, STORED_KEYS, type StoredKey, type StoredSettings } from './changeable.ts';
+export {
+  type Changeable,
+  STORED_KEYS,
+  STORED_LISTS,
+  type StoredKey,
+  type StoredSettings,
+} from './changeable.ts';
 export { parseConfigText, withSetting } from './config-text.ts';
 export { beginDataFolder } from './data-folder.ts';
 export { ConfigError } from './error.ts';
@@ -33,8 +39,8 @@ export { fullHelpText, helpText, limitsMarkdown, settingsMarkdown } from './help
 export { installCommand, packageFolders } from './installation.ts';
 export { isSameAddress } from './key-address.ts';
 export {
-  contextLimitOf,
   isConnected,
+  isElsewhere,
   keyProblem,
   knownContextLimit,
   lacksKey,

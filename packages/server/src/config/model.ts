@@ -1,4 +1,5 @@
 /** Selects the model and its address. */
+import { knownContextSize } from '../providers/catalogue.ts';
 import {
   addressSetting,
   isVendor,
@@ -83,7 +84,7 @@ const isConfigured = (vendor: Vendor, settings: ModelSettings): boolean =>
   (settings[keySetting(vendor)] ?? settings[addressSetting(vendor)]) !== undefined;
 
 /** Whether the model is not at the vendor's own address. */
-const isElsewhere = (choice: ModelChoice): boolean =>
+export const isElsewhere = (choice: ModelChoice): boolean =>
   choice.provider !== 'offline' && choice.baseUrl !== VENDORS[choice.provider].address;
 
 /** Whether a vendor has a key, if only one for another address, or an address of its own. */
@@ -180,17 +181,8 @@ export function requireKey(choice: ModelChoice, setting?: string): ModelChoice {
   );
 }
 
-/** Unknown models get a small limit; CONTEXT_LIMIT overrides it. */
-const LIMITS: readonly (readonly [RegExp, number])[] = [
-  [/^gpt-5/, 400_000],
-  [/^gpt-4\.1/, 1_047_576],
-  [/^(o1|o3|o4)/, 200_000],
-  [/^claude-/, 200_000],
-  [/^gemini-/, 1_048_576],
-];
-
-/** Undefined for a model that is not in the list. */
-export const knownContextLimit = (model: string): number | undefined =>
-  LIMITS.find(([name]) => name.test(model))?.[1];
-
-export const contextLimitOf = (model: string): number => knownContextLimit(model) ?? 128_000;
+/** The context size of a model; undefined if it is not known. */
+export const knownContextLimit = (choice: ModelChoice): number | undefined =>
+  choice.provider === 'offline'
+    ? undefined
+    : knownContextSize(choice.provider, choice.model, !isElsewhere(choice));

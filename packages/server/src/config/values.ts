@@ -109,6 +109,30 @@ export const aliases = () =>
     listOf(alias),
   );
 
+/** `gpt-5=400000,llama3=8192`, or in the file `{"gpt-5": 400000}`. */
+export const tokensByModel = () =>
+  z.preprocess(
+    (raw) =>
+      typeof raw !== 'string'
+        ? raw
+        : Object.fromEntries(
+            raw
+              .split(',')
+              .filter((pair) => pair.trim() !== '')
+              .map((pair) => {
+                const at = pair.lastIndexOf('=');
+                return [
+                  pair.slice(0, Math.max(at, 0)).trim(),
+                  Number(pair.slice(at + 1).trim() || Number.NaN),
+                ];
+              }),
+          ),
+    z.record(
+      z.string().min(1, 'must hold NAME=TOKENS').max(200),
+      z.int('must hold NAME=TOKENS').min(1_000).max(100_000_000),
+    ),
+  );
+
 const isDialect = (name: string): boolean => DIALECT_NAMES.some((dialect) => dialect === name);
 
 const listener = z.string('must hold NAME=PORT').transform((raw, context): ListenerAddress => {

@@ -1,5 +1,6 @@
 /** Requests a vendor's list of models, which also tests the key and the address. */
 import { Fault, isObject } from '@parlance/protocol';
+import { knownModels } from './catalogue.ts';
 import { VENDORS, type Vendor, type VendorApi } from './vendors.ts';
 
 const TIMEOUT_MS = 10_000;
@@ -16,7 +17,7 @@ export type ModelListing = { readonly models: string[]; readonly address: string
 export async function vendorModels(vendor: Vendor, access: VendorAccess): Promise<ModelListing> {
   const { address } = access;
   const { api, listsModels } = VENDORS[vendor];
-  if (api === 'ai-sdk' && !listsModels) return { models: [], address };
+  if (api === 'ai-sdk' && !listsModels) return { models: knownModels(vendor).map(({ id }) => id), address };
   const isOpenai = api === 'openai-chat' || api === 'openai-responses';
   const base = isOpenai ? address.replace(ENDPOINT, '') : address.replace(/\/+$/, '');
   const listing = async (tried: string) => ({

@@ -59,7 +59,7 @@ const AI_SDK = {
   mistralai: aiSdk('Mistral AI', '@ai-sdk/mistral', 'MISTRAL_API_KEY', 'https://api.mistral.ai/v1', 'mistral-large-latest', LISTS),
   groq: aiSdk('Groq', '@ai-sdk/groq', 'GROQ_API_KEY', 'https://api.groq.com/openai/v1', 'openai/gpt-oss-120b', LISTS),
   xai: aiSdk('xAI', '@ai-sdk/xai', 'XAI_API_KEY', 'https://api.x.ai/v1', 'grok-4', { ...LISTS, requestOptions: { xai: { store: false } } }),
-  deepseek: aiSdk('DeepSeek', '@ai-sdk/deepseek', 'DEEPSEEK_API_KEY', 'https://api.deepseek.com', 'deepseek-v4-flash', LISTS),
+  deepseek: aiSdk('DeepSeek', '@ai-sdk/deepseek', 'DEEPSEEK_API_KEY', 'https://api.deepseek.com', 'deepseek-flash', LISTS),
   cohere: aiSdk('Cohere', '@ai-sdk/cohere', 'COHERE_API_KEY', 'https://api.cohere.com/v2', 'command-a-03-2025'),
   together: aiSdk('Together AI', '@ai-sdk/togetherai', 'TOGETHER_API_KEY', 'https://api.together.xyz/v1', 'openai/gpt-oss-120b', LISTS),
   fireworks: aiSdk('Fireworks', '@ai-sdk/fireworks', 'FIREWORKS_API_KEY', 'https://api.fireworks.ai/inference/v1', 'accounts/fireworks/models/gpt-oss-120b', LISTS),

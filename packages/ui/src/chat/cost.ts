@@ -1,4 +1,4 @@
-/** Cost of turns at prices that an admin, or the reader, has set. Unknown prices give no cost. */
+/** Cost of turns at prices of the catalogue, or that an admin or the reader has set. Unknown prices give no cost. */
 import type { About, Price, SessionView, TurnView } from '@parlance/sdk';
 
 /** By the name of the model. */
@@ -11,12 +11,25 @@ export function costOf({ inputTokens, outputTokens, cachedTokens = 0 }: Usage, p
   return ((inputTokens - cachedTokens) * input + cachedTokens * cached + outputTokens * output) / 1e6;
 }
 
-/** The model that answered the turn, without its provider. A guess if the server's default has changed since. */
-export function modelOf(turn: Pick<TurnView, 'model' | 'agent'>, about: About): string {
+type Answered = Pick<TurnView, 'model' | 'agent'>;
+
+function fullNameOf(turn: Answered, about: About): string {
   const agent = about.agents.find(({ id }) => id === turn.agent.id);
-  const name = turn.model ?? agent?.model ?? about.model;
+  return turn.model ?? agent?.model ?? about.model;
+}
+
+/** The model that answered the turn, without its provider. A guess if the server's default has changed since. */
+export function modelOf(turn: Answered, about: About): string {
+  const name = fullNameOf(turn, about);
   const vendor = about.vendors.find((one) => name.startsWith(`${one.name}:`));
   return vendor ? name.slice(vendor.name.length + 1) || name : name;
+}
+
+/** Of the model as it was named. A price that somebody has set for the name alone counts for every vendor. */
+export function priceOf(turn: Answered, about: About, prices: Prices): Price | undefined {
+  const [full, name] = [fullNameOf(turn, about), modelOf(turn, about)];
+  const price = prices[name];
+  return prices[full] ?? (price?.catalogue === undefined ? price : undefined);
 }
 
 /** Null if the price of a model that answered is unknown. */
@@ -24,7 +37,7 @@ export function costOfSession(view: SessionView, about: About, prices: Prices): 
   let cost = 0;
   for (const turn of view.entries) {
     if (turn.kind !== 'turn' || turn.usage.inputTokens + turn.usage.outputTokens === 0) continue;
-    const price = prices[modelOf(turn, about)];
+    const price = priceOf(turn, about, prices);
     if (!price) return null;
     cost += costOf(turn.usage, price);
   }

@@ -10,13 +10,13 @@ import { usePrices } from '../state/prices.ts';
 import { hrefOf } from '../state/router.ts';
 import { parlance, useServer } from '../state/server.ts';
 import { IsLatest } from './branch-context.ts';
-import { costOf, dollars, duration, modelOf, shortNumber } from './cost.ts';
+import { costOf, dollars, duration, priceOf, shortNumber } from './cost.ts';
 import { Versions } from './input-row.tsx';
 import { isPaused, saidIn } from './rows.ts';
 
 export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: string; turn: TurnView }) {
   const about = useServer();
-  const price = usePrices()[modelOf(turn, about)];
+  const price = priceOf(turn, about, usePrices());
   const isLatest = useContext(IsLatest);
   const { state, usage, input } = turn;
   const tokens = usage.inputTokens + usage.outputTokens;

@@ -8,16 +8,48 @@ const numberIn = (fields: FormData, name: string): number | undefined => {
   return text === '' ? undefined : Number(text);
 };
 
-/** Empty fields remove the price. Without a model, its name is asked for. */
-export function PriceDialog({ model, onClose }: { model: string | null; onClose: () => void }) {
+export type ContextSize = {
+  /** tokens, as an admin has set them */
+  readonly set: number | undefined;
+  /** tokens, if none are set */
+  readonly known: number | null;
+  readonly save: (model: string, tokens: number | null) => Promise<void>;
+};
+
+type PriceDialogProps = {
+  readonly model: string | null;
+  /** only an admin sets it */
+  readonly size?: ContextSize;
+  readonly onClose: () => void;
+};
+
+/** Empty fields remove what was set. Without a model, its name is asked for. */
+export function PriceDialog({ model, size, onClose }: PriceDialogProps) {
   const price = usePrices()[model ?? ''];
   const isAdmin = useServer().principal.role === 'admin';
+  // A price of the catalogue is shown, but not stored.
+  const isKnown = price?.catalogue !== undefined;
   const field = (name: string, label: string, value: number | undefined) => (
     <label className="field">
       {label}
-      <input name={name} type="number" min="0" step="any" inputMode="decimal" defaultValue={value} />
+      <input
+        name={name}
+        type="number"
+        min="0"
+        step="any"
+        inputMode="decimal"
+        defaultValue={isKnown ? undefined : value}
+        placeholder={isKnown && value !== undefined ? String(value) : undefined}
+      />
     </label>
   );
+
+  async function saveBoth(fields: FormData): Promise<void> {
+    const tokens = numberIn(fields, 'context') ?? null;
+    const named = model ?? String(fields.get('model')).trim();
+    await save(fields);
+    if (size && tokens !== (size.set ?? null)) await size.save(named, tokens);
+  }
 
   function save(fields: FormData): Promise<unknown> | undefined {
     const named = model ?? String(fields.get('model')).trim();
@@ -32,13 +64,14 @@ export function PriceDialog({ model, onClose }: { model: string | null; onClose:
       title={model === null ? 'Price of a model' : `Price of ${model}`}
       confirm="Save"
       onClose={onClose}
-      onConfirm={save}
+      onConfirm={saveBoth}
     >
       <p className="hint">
         US dollars per million tokens, from your provider’s price list.{' '}
         {isAdmin
           ? 'Everyone on this server sees the cost.'
           : 'Stored in this browser; an admin sets prices for everyone.'}
+        {isKnown && ` Without a price of your own, that of the catalogue of ${price?.catalogue} applies.`}
       </p>
       {model === null && (
         <label className="field">
@@ -49,6 +82,20 @@ export function PriceDialog({ model, onClose }: { model: string | null; onClose:
       {field('input', 'Input', price?.input)}
       {field('output', 'Output', price?.output)}
       {field('cached', 'Cached input (optional)', price?.cached)}
+      {size && (
+        <label className="field">
+          Context in tokens (optional)
+          <input
+            name="context"
+            type="number"
+            min="1000"
+            step="1"
+            inputMode="numeric"
+            defaultValue={size.set}
+            placeholder={size.known === null ? undefined : String(size.known)}
+          />
+        </label>
+      )}
     </Dialog>
   );
 }

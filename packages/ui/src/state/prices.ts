@@ -1,6 +1,6 @@
 /**
- * Prices per million tokens. Admins set them on the server for everyone; others can set those that are missing there for
- * themselves, in this browser.
+ * Prices per million tokens. Admins set them on the server for everyone; others can set those that no admin has set for
+ * themselves, in this browser. The rest are of the server's catalogue.
  */
 import { ParlanceError, type Price } from '@parlance/sdk';
 import { useMemo } from 'react';
@@ -27,7 +27,12 @@ export const useSharedPrices = (): Prices => useStore(shared);
 
 export function usePrices(): Prices {
   const [mine, theirs] = [useStore(own), useStore(shared)];
-  return useMemo(() => ({ ...mine, ...theirs }), [mine, theirs]);
+  return useMemo(() => {
+    const set = Object.entries(theirs).filter(
+      ([model, price]) => price.catalogue === undefined || !mine[model],
+    );
+    return { ...mine, ...Object.fromEntries(set) };
+  }, [mine, theirs]);
 }
 
 /** Called after the login, and when the prices are shown. Without an answer, the known prices stay. */
@@ -47,7 +52,8 @@ const changed = (prices: Prices, model: string, price: Price | null): Prices => 
 /** Throws a `ParlanceError` if the server refuses. */
 export async function setSharedPrice(model: string, price: Price | null): Promise<void> {
   await parlance.admin.setPrice(model, price);
-  shared.set(changed(shared.get(), model, price));
+  // Without it, the price of the catalogue may apply.
+  await loadPrices();
 }
 
 export function setOwnPrice(model: string, price: Price | null): void {

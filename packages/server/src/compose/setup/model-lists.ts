@@ -1,15 +1,24 @@
 /** The models of all configured vendors, for those who choose one. Lists are cached for a minute. */
 import { Fault } from '@parlance/protocol';
+import type { VendorState } from '@parlance/protocol/api';
 import {
+  addressParts,
   type Changeable,
+  type Config,
+  installCommand,
+  isElsewhere,
   isSameAddress,
   isVendor,
   keyProblem,
+  keySetting,
+  packageFolders,
   VENDOR_NAMES,
   VENDORS,
   type Vendor,
 } from '../../config/config.ts';
 import type { ProviderModels, VendorQuestion } from '../../dialects/kit/setup.ts';
+import { type CatalogueModel, knownModels } from '../../providers/catalogue.ts';
+import { findPackage } from '../../providers/packages.ts';
 import { type ModelListing, type VendorAccess, vendorModels } from '../../providers/vendor-models.ts';
 import type { LiveConfig } from './live-config.ts';
 
@@ -70,8 +79,54 @@ export function modelLists(live: LiveConfig, now: () => number = Date.now) {
 }
 
 /** The name, with the provider if another one would answer for the name alone. */
-function idOf(name: string, vendor: Vendor, config: Changeable): string {
+export function idOf(name: string, vendor: Vendor, config: Changeable): string {
   return config.providerNamed(name) === vendor ? name : `${vendor}:${name}`;
+}
+
+export const priceOf = (cost: CatalogueModel['cost']): VendorState['models'][number]['price'] =>
+  cost
+    ? {
+        input: cost.input,
+        output: cost.output,
+        ...(cost.cache_read !== undefined && { cached: cost.cache_read }),
+      }
+    : null;
+
+/** All vendors: whether they have a key and their package, and what the catalogue knows. Asks and loads nothing. */
+export function vendorStates(
+  config: Changeable,
+  { data, given }: Pick<Config, 'data' | 'given'>,
+): VendorState[] {
+  return VENDOR_NAMES.map((name): VendorState => {
+    const { label, package: needed } = VENDORS[name];
+    const choice = config.vendor(name);
+    const { baseUrl: address, key } =
+      choice.provider === 'offline' ? { baseUrl: '', key: undefined } : choice;
+    const isVendorsOwn = !isElsewhere(choice);
+    const found = needed === undefined ? null : findPackage(needed, packageFolders(data));
+    return {
+      name,
+      label,
+      address,
+      key: key === undefined ? null : (given.get(keySetting(name)) ?? 'the console'),
+      missing: isVendorsOwn ? addressParts(name).filter((part) => !process.env[part]) : [],
+      package:
+        needed === undefined
+          ? null
+          : {
+              name: needed,
+              version: found?.version ?? null,
+              problem: found?.problem ?? null,
+              install: installCommand(needed, data),
+            },
+      models: knownModels(name).map(({ id, name: title, limit, cost }) => ({
+        id: idOf(id, name, config),
+        name: title,
+        context: config.contextLimits[`${name}:${id}`] ?? config.contextLimits[id] ?? limit?.context ?? null,
+        price: isVendorsOwn ? priceOf(cost) : null,
+      })),
+    };
+  });
 }
 
 /** Lists a vendor's models, with the key that belongs to the requested address. */

@@ -11,6 +11,7 @@ import {
   keyProblem,
   keySetting,
   STORED_KEYS,
+  STORED_LISTS,
   type StoredKey,
   VENDOR_NAMES,
   VENDORS,
@@ -168,13 +169,7 @@ function keyAddressIn({ [KEY_ADDRESSES]: addresses }: JsonObject, vendor: Vendor
 }
 
 /** Lists are extended, so they can be changed although there are given entries. */
-const LISTS: readonly string[] = [
-  'agents',
-  'domains',
-  'mcpServers',
-  'allowedOrigins',
-  'listeners',
-] satisfies StoredKey[];
+const LISTS: readonly string[] = STORED_LISTS;
 
 function checkKey(key: string, given: Given): void {
   if (!isStoredKey(key))

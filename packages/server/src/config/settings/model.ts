@@ -7,7 +7,7 @@ import {
   VENDORS,
   type Vendor,
 } from '../../providers/vendors.ts';
-import { aliases, oneOf, text, wholeNumber } from '../values.ts';
+import { aliases, oneOf, text, tokensByModel, wholeNumber } from '../values.ts';
 import type { Setting } from './setting.ts';
 import { vendorAddress, vendorKey } from './vendor.ts';
 
@@ -101,5 +101,14 @@ export const MODEL = {
     fallbackText: "the model's",
     schema: () => wholeNumber(1_000, 100_000_000),
     description: 'context window of the model in tokens, if it is unknown',
+  },
+  contextLimits: {
+    env: ['CONTEXT_LIMITS'],
+    flag: '--context-limits',
+    argument: 'NAME=TOKENS,…',
+    fallback: {},
+    fallbackText: 'those of the catalogue',
+    schema: tokensByModel,
+    description: 'context windows of models by name, before all others',
   },
 } as const satisfies Record<string, Setting>;

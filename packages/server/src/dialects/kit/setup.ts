@@ -1,5 +1,6 @@
 /** The setup that admins change while the server runs. */
 import type { Json, JsonObject } from '@parlance/protocol';
+import type { VendorList } from '@parlance/protocol/api';
 
 /** The model that is used if neither session nor agent names one. */
 export type ModelInUse = {
@@ -67,6 +68,8 @@ export type Setup = {
   models(question: VendorQuestion): Promise<{ readonly models: readonly string[]; readonly address: string }>;
   /** The lists of all vendors that have a key or an address; the one in use first. */
   listModels(): Promise<readonly ProviderModels[]>;
+  /** All vendors with their keys, packages and known models. Asks nobody. */
+  vendors(): VendorList;
   /** False if there is no such MCP server. */
   restartMcp(name: string): Promise<boolean>;
   /** Browser origins that were refused recently, latest first. */

@@ -171,7 +171,8 @@ export const priceEndpoints = [
   endpoint({
     method: 'get',
     path: '/v1/prices',
-    summary: 'Prices of models in US dollars per million tokens, as an admin has set them',
+    summary:
+      'Prices of models in US dollars per million tokens: as an admin has set them, else of the catalogue',
     security: 'caller',
     answers: { 200: { description: 'By the name of the model', schema: 'Prices' } },
     errors: [401],

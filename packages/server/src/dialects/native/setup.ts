@@ -8,7 +8,7 @@ import { type Call, type Context, endpoint } from './context.ts';
 
 /** API keys may change these. The other settings grant access or run commands, and need a login. */
 const changedByKeys = ({ setup }: Context['administration']): ReadonlySet<string> =>
-  new Set([...setup.modelSettings, 'agents', 'domains']);
+  new Set([...setup.modelSettings, 'contextLimits', 'agents', 'domains']);
 
 /** In open mode the local user may change these without a login. */
 const changedByLocal = (administration: Context['administration']): ReadonlySet<string> =>
@@ -66,6 +66,16 @@ export const setupEndpoints = [
     errors: [400, 401, 403, 502],
     allow: setsUp,
     handle: ({ body }, { administration }) => administration.setup.models(body),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/admin/vendors',
+    summary: 'All vendors of models: keys, packages, and the models that the catalogue knows',
+    security: 'token',
+    answers: { 200: { description: 'The vendors', schema: 'VendorList' } },
+    errors: [401, 403],
+    allow: setsUp,
+    handle: (_, { administration }) => administration.setup.vendors(),
   }),
   endpoint({
     method: 'get',

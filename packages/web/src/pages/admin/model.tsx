@@ -1,16 +1,18 @@
 /** Connects a model: provider, address, key and name. */
 
 import type { Json } from '@parlance/protocol';
-import { type ModelListing, ParlanceError, type Settings } from '@parlance/sdk';
+import { type ModelListing, ParlanceError, type Settings, type VendorState } from '@parlance/sdk';
 import { Button } from '@parlance/ui/components/button.tsx';
 import { Chip } from '@parlance/ui/components/chip.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
 import { Notice } from '@parlance/ui/components/notice.tsx';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useId, useRef, useState } from 'react';
+import { usePolled } from '../../state/use-polled.ts';
 import { isSame } from './draft.ts';
 import { GivenNotice } from './given-notice.tsx';
 import { OutdatedNotice } from './outdated-notice.tsx';
+import { tokens } from './prices.tsx';
 import { Section } from './section.tsx';
 import { useDraft } from './use-draft.ts';
 import { type Save, useSettings } from './use-settings.ts';
@@ -55,9 +57,88 @@ export function ModelSection() {
           ))}
           <ModelForm settings={settings} vendors={vendors} save={save} />
           <StoredKeys settings={settings} vendors={vendors} save={save} />
+          <KnownVendors />
         </>
       )}
     </Section>
+  );
+}
+
+// All vendors: their key, their package, and the models that the catalogue knows.
+
+const priceText = (price: VendorState['models'][number]['price']): string =>
+  price === null ? '–' : `$${price.input} / $${price.output}`;
+
+function packageText({ package: needed }: VendorState): string | null {
+  if (needed === null) return null;
+  if (needed.problem !== null) return `${needed.name} ${needed.version} cannot be loaded: ${needed.problem}`;
+  return needed.version === null ? `${needed.name} is not installed` : `${needed.name} ${needed.version}`;
+}
+
+function KnownVendors() {
+  const { value } = usePolled(parlance.admin.vendors);
+  if (value === null) return null;
+  return (
+    <>
+      <h3>Vendors</h3>
+      <p className="hint">
+        Sizes and prices are of the catalogue of {value.date}: tokens, and US dollars per million tokens of
+        input and output.
+      </p>
+      <ul className="admin-list" aria-label="Vendors">
+        {value.vendors.map((vendor) => (
+          <li className="card vendor" key={vendor.name}>
+            <div className="admin-what">
+              <strong>{vendor.label}</strong>{' '}
+              <Chip variant={vendor.key === null ? undefined : 'good'}>
+                {vendor.key === null ? 'no key' : `key from ${vendor.key}`}
+              </Chip>
+              <p className="hint">
+                {[
+                  vendor.address,
+                  packageText(vendor),
+                  vendor.missing.length > 0 ? `needs ${vendor.missing.join(', ')}` : null,
+                ]
+                  .filter((text) => text !== null)
+                  .join(' · ')}
+              </p>
+              {vendor.package && vendor.package.version === null && (
+                <p className="hint">
+                  <code>{vendor.package.install}</code>
+                </p>
+              )}
+              {vendor.models.length > 0 && (
+                <details>
+                  <summary>
+                    {vendor.models.length} known {vendor.models.length === 1 ? 'model' : 'models'}
+                  </summary>
+                  <div className="md-table prices">
+                    <table>
+                      <thead>
+                        <tr>
+                          <th scope="col">Model</th>
+                          <th scope="col">Context</th>
+                          <th scope="col">Price</th>
+                        </tr>
+                      </thead>
+                      <tbody>
+                        {vendor.models.map(({ id, context, price }) => (
+                          <tr key={id}>
+                            <th scope="row">{id}</th>
+                            <td>{tokens(context)}</td>
+                            <td>{priceText(price)}</td>
+                          </tr>
+                        ))}
+                      </tbody>
+                    </table>
+                  </div>
+                </details>
+              )}
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -197,7 +197,8 @@ function Totals({ view, model }: { view: SessionView; model: string }) {
   const about = useServer();
   const [dialog, setDialog] = useState(false);
   const cost = costOfSession(view, about, usePrices());
-  const isShared = useSharedPrices()[model] !== undefined;
+  const shared = useSharedPrices()[model];
+  const isShared = shared !== undefined && shared.catalogue === undefined;
   const tokens = view.usage.inputTokens + view.usage.outputTokens;
   if (tokens === 0) return null;
   const text = `${shortUsage(view.usage)}${cost === null ? '' : ` · ${dollars(cost)}`}`;
