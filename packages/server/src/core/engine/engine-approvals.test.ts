@@ -82,6 +82,21 @@ test('untrusted content suspends standing grants until it leaves the context', a
   expect(harness.events.filter((event) => event.type === 'approval.requested')).toHaveLength(4);
 });
 
+test('untrusted content counts in the next process and on another node, until it leaves the context', async () => {
+  const before = await granted([calls('page', {}, { call: 'call_2' }), says('Read.')]);
+  await turn(before, 'read the page');
+  // A restarted server and another node both have only the log.
+  const after = await createHarness([run('call_3'), says('Then not.'), run('call_4'), says('Done.')], {
+    tools: [page],
+    store: before.store,
+    ids: () => crypto.randomUUID(),
+  });
+  await asksIn(after, 'test');
+  await after.engine.send(SESSION, { type: 'session.clear' }, CALLER);
+  await turn(after, 'test, without the page');
+  expect(after.events.filter((event) => event.type === 'approval.requested')).toHaveLength(1);
+});
+
 test('a call of the user runs on its standing grant, whatever the context contains', async () => {
   const harness = await granted([calls('page', {}, { call: 'call_2' }), says('Done.')]);
   await turn(harness, 'read the page');
