@@ -29,7 +29,7 @@ const MADE: Readonly<Record<string, (text: string) => string>> = {
 Every setting has an environment variable and a key in the config file; most have a flag. A flag overrides the environment, and the environment
 overrides the file. An invalid value stops the start with one line that names it.
 
-The config file is JSON: the file named by \`--config\` or \`PARLANCE_CONFIG\`, or else \`config.json\` in the data folder (\`./.parlance/config.json\` by
+The config file is JSON, in which \`// …\` and \`/* … */\` are comments; \`parlance init\` keeps them. It is the file named by \`--config\` or \`PARLANCE_CONFIG\`, or else \`config.json\` in the data folder (\`./.parlance/config.json\` by
 default). Tools and commands cannot read it. Relative paths in it are resolved against the current folder, those of MCP servers and tool modules against the folder of the file.
 
 The working directory of tools configures nothing, because agents and cloned repositories write there and a configuration names programs to run. A
