@@ -1,14 +1,9 @@
 import { z } from 'zod';
-import {
-  type Answers,
-  type Description,
-  type Endpoint,
-  type Examples,
-  named,
-  type RequestExample,
-} from '../kit/description.ts';
+import { type Description, named } from '../kit/description.ts';
+import { CountRequest, MessageRequest } from './schemas.ts';
 
-import { CountRequest, MessageRequest, ModelQuery, RequestHeaders } from './schemas.ts';
+named('AnthropicMessageRequest', MessageRequest);
+named('AnthropicCountRequest', CountRequest);
 
 const ErrorAnswer = named(
   'AnthropicError',
@@ -75,6 +70,8 @@ const MessageView = named(
   }),
 );
 
+export const schemas = { MessageView, ModelList, ModelView, TokenCount };
+
 const REASONS: Readonly<Record<number, string>> = {
   400: 'Missing or invalid field, the thread cannot be continued, or the model API refused the request',
   401: 'Missing or invalid key, here or at the model API',
@@ -89,114 +86,6 @@ const REASONS: Readonly<Record<number, string>> = {
   503: 'The server is shutting down',
   529: 'The server is overloaded',
 };
-
-const errors = (...codes: (keyof typeof REASONS)[]): Answers =>
-  Object.fromEntries(codes.map((code) => [code, { description: REASONS[code] ?? '', schema: ErrorAnswer }]));
-
-const HEADERS = {
-  'x-parlance-session': 'the session of the answer',
-  'request-id': 'the id of the request in the log',
-};
-
-const hello = { role: 'user', content: 'count to 20' } as const;
-const ASKED = { model: 'parlance', max_tokens: 1_000, messages: [hello] };
-const WEATHER = {
-  name: 'weather',
-  description: 'The weather of a city',
-  input_schema: { type: 'object', properties: { city: { type: 'string' } } },
-} as const;
-
-const STREAMED: RequestExample = {
-  title: 'Stream an answer',
-  first: true,
-  stream: true,
-  creates: true,
-  body: { ...ASKED, stream: true },
-};
-
-const UNKNOWN: RequestExample = { probe: true, body: { ...ASKED, model: 'nobody' } };
-
-const examples: Examples<RequestExample> = ({ call, turn }) => [
-  STREAMED,
-  { title: 'With tools of the caller', creates: true, body: { ...ASKED, tools: [WEATHER] } },
-  {
-    title: 'With a history and results',
-    creates: true,
-    body: {
-      ...ASKED,
-      system: 'Be brief.',
-      messages: [
-        hello,
-        { role: 'assistant', content: [{ type: 'tool_use', id: call, name: 'weather', input: {} }] },
-        {
-          role: 'user',
-          content: [
-            { type: 'tool_result', tool_use_id: call, content: 'sunny' },
-            { type: 'text', text: 'count to 3' },
-          ],
-        },
-        { role: 'system', content: 'Use digits.' },
-      ],
-    },
-  },
-  { title: 'Create a thread', creates: true, body: { ...ASKED, thread: { type: 'create' } } },
-  { probe: true, body: { ...ASKED, thread: { type: 'continue', previous_message_id: `msg_${turn}` } } },
-  UNKNOWN,
-];
-
-const messages = (base: string): Endpoint[] => [
-  {
-    method: 'post',
-    path: `${base}/messages`,
-    summary: 'The answer to a conversation, whole or as a stream',
-    security: 'caller',
-    headers: RequestHeaders,
-    body: named('AnthropicMessageRequest', MessageRequest),
-    examples: base === '/v1' ? () => [STREAMED, UNKNOWN] : examples,
-    answers: {
-      200: [
-        { description: 'The answer, whole or as server-sent events', schema: MessageView, headers: HEADERS },
-        {
-          description: '',
-          type: 'text/event-stream',
-          schema: z
-            .string()
-            .describe('`message_start`, the events of each block, `message_delta`, `message_stop`'),
-        },
-      ],
-      ...errors(400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503, 529),
-    },
-  },
-  {
-    method: 'post',
-    path: `${base}/messages/count_tokens`,
-    summary: 'An estimate of the tokens of a prompt',
-    security: 'caller',
-    body: named('AnthropicCountRequest', CountRequest),
-    examples: () => [{ body: { model: 'parlance', messages: [hello] } }],
-    answers: { 200: { description: 'The estimate', schema: TokenCount }, ...errors(400, 401, 404, 413, 429) },
-  },
-];
-
-const models: Endpoint[] = [
-  {
-    method: 'get',
-    path: '/anthropic/v1/models',
-    summary:
-      'The models and agents that a request may name; also at `/v1/models` with a header `anthropic-version`',
-    security: 'caller',
-    query: ModelQuery,
-    answers: { 200: { description: 'A page of the list', schema: ModelList }, ...errors(401) },
-  },
-  {
-    method: 'get',
-    path: '/anthropic/v1/models/{model}',
-    summary: 'A model or agent',
-    security: 'caller',
-    examples: () => [{ params: { model: 'parlance' } }, { params: { model: 'nobody' }, probe: true }],
-    answers: { 200: { description: 'The model', schema: ModelView }, ...errors(401, 404) },
-  },
-];
 
 const NODE_SCRIPT = {
   title: 'Node and Bun, with @anthropic-ai/sdk',
@@ -230,5 +119,8 @@ export const description: Description = {
     'SDKs and coding clients of the Anthropic API: set the base URL to /anthropic and the key to a token or an API key.',
   note: 'Coding clients such as Claude Code read ANTHROPIC_BASE_URL and ANTHROPIC_AUTH_TOKEN. Set MODEL_ALIASES=claude-*=parlance on the server for the names of models that they have built in.',
   scripts: [NODE_SCRIPT, THREAD_SCRIPT],
-  endpoints: [...models, ...messages('/anthropic/v1'), ...messages('/v1')],
+  schemas,
+  errors: Object.fromEntries(
+    Object.entries(REASONS).map(([code, text]) => [code, { description: text, schema: ErrorAnswer }]),
+  ),
 };

@@ -6,22 +6,149 @@
  * tools that run at the vendor are not supported.
  */
 
-import { Hono, type Context as HonoContext } from 'hono';
 import type { z } from 'zod';
-import { principalOfVendorClient } from '../../http/request-identity.ts';
-import { defineDialect, reported, requestIds } from '../kit/dialect.ts';
+import type { Examples, RequestExample } from '../kit/description.ts';
+import { defineDialect, requestIds } from '../kit/dialect.ts';
+import { endpointOf } from '../kit/endpoint.ts';
 import { ModelSettings, Models } from '../kit/models.ts';
-import { type Progress, Sessions } from '../kit/request-sessions.ts';
-import { setRetryAfter } from '../kit/retry.ts';
+import { Sessions } from '../kit/request-sessions.ts';
 import { projection } from '../kit/turn-updates.ts';
-import { authenticateRequest, body, SESSION_HEADER, toHeader } from '../kit/vendor-requests.ts';
+import { progressOf, VENDOR_REST, vendorRequest } from '../kit/vendor-requests.ts';
 import type { Context } from './context.ts';
+import type { schemas } from './describe.ts';
 import { errorBody, headers, refusal, statusOf } from './faults.ts';
 import { answerMessage } from './messages.ts';
 import { conversationOf, setupOf, termsOf } from './request.ts';
-
-import { CountRequest, MessageRequest, ModelQuery } from './schemas.ts';
+import { CountRequest, MessageRequest, ModelQuery, RequestHeaders } from './schemas.ts';
 import { Threads } from './threads.ts';
+
+/** `started` is the start of the server. */
+type RestContext = Context & { readonly started: number };
+
+const endpoint = endpointOf<RestContext, typeof schemas>();
+
+const HEADERS = {
+  'x-parlance-session': 'the session of the answer',
+  'request-id': 'the id of the request in the log',
+};
+
+const hello = { role: 'user', content: 'count to 20' } as const;
+const ASKED = { model: 'parlance', max_tokens: 1_000, messages: [hello] };
+const WEATHER = {
+  name: 'weather',
+  description: 'The weather of a city',
+  input_schema: { type: 'object', properties: { city: { type: 'string' } } },
+} as const;
+
+const STREAMED: RequestExample = {
+  title: 'Stream an answer',
+  first: true,
+  stream: true,
+  creates: true,
+  body: { ...ASKED, stream: true },
+};
+
+const UNKNOWN: RequestExample = { probe: true, body: { ...ASKED, model: 'nobody' } };
+
+const examples: Examples<RequestExample> = ({ call, turn }) => [
+  STREAMED,
+  { title: 'With tools of the caller', creates: true, body: { ...ASKED, tools: [WEATHER] } },
+  {
+    title: 'With a history and results',
+    creates: true,
+    body: {
+      ...ASKED,
+      system: 'Be brief.',
+      messages: [
+        hello,
+        { role: 'assistant', content: [{ type: 'tool_use', id: call, name: 'weather', input: {} }] },
+        {
+          role: 'user',
+          content: [
+            { type: 'tool_result', tool_use_id: call, content: 'sunny' },
+            { type: 'text', text: 'count to 3' },
+          ],
+        },
+        { role: 'system', content: 'Use digits.' },
+      ],
+    },
+  },
+  { title: 'Create a thread', creates: true, body: { ...ASKED, thread: { type: 'create' } } },
+  { probe: true, body: { ...ASKED, thread: { type: 'continue', previous_message_id: `msg_${turn}` } } },
+  UNKNOWN,
+];
+
+const messages = <const Base extends string>(base: Base) => [
+  endpoint({
+    method: 'post',
+    path: `${base}/messages`,
+    summary: 'The answer to a conversation, whole or as a stream',
+    security: 'caller',
+    headers: RequestHeaders,
+    body: MessageRequest,
+    examples: base === '/v1' ? () => [STREAMED, UNKNOWN] : examples,
+    answers: {
+      200: [
+        {
+          description: 'The answer, whole or as server-sent events',
+          schema: 'MessageView',
+          headers: HEADERS,
+        },
+        {
+          description: '',
+          type: 'text/event-stream',
+          text: '`message_start`, the events of each block, `message_delta`, `message_stop`',
+        },
+      ],
+    },
+    errors: [400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503, 529],
+    handle: ({ c, principal, body }, ctx) => answerMessage(ctx, vendorRequest(c, principal), body),
+  }),
+  endpoint({
+    method: 'post',
+    path: `${base}/messages/count_tokens`,
+    summary: 'An estimate of the tokens of a prompt',
+    security: 'caller',
+    body: CountRequest,
+    examples: () => [{ body: { model: 'parlance', messages: [hello] } }],
+    answers: { 200: { description: 'The estimate', schema: 'TokenCount' } },
+    errors: [400, 401, 404, 413, 429],
+    handle({ principal, body }, { engine, models }) {
+      const { agent } = models.choose(body.model);
+      const { items } = conversationOf(body.messages);
+      const asked = { agent, items, terms: termsOf(setupOf(body)) };
+      return { input_tokens: engine.promptTokens(principal, asked) };
+    },
+  }),
+];
+
+const models = [
+  endpoint({
+    method: 'get',
+    path: '/anthropic/v1/models',
+    summary:
+      'The models and agents that a request may name; also at `/v1/models` with a header `anthropic-version`',
+    security: 'caller',
+    query: ModelQuery,
+    answers: { 200: { description: 'A page of the list', schema: 'ModelList' } },
+    errors: [400, 401],
+    handle: ({ query }, { models, started }) =>
+      modelPage(
+        models.list().map((id) => modelObject(id, started)),
+        query,
+      ),
+  }),
+  endpoint({
+    method: 'get',
+    path: '/anthropic/v1/models/{model}',
+    summary: 'A model or agent',
+    security: 'caller',
+    examples: () => [{ params: { model: 'parlance' } }, { params: { model: 'nobody' }, probe: true }],
+    answers: { 200: { description: 'The model', schema: 'ModelView' } },
+    errors: [401, 404],
+    handle: ({ params }, { models, started }) => modelObject(models.find(params.model), started),
+  }),
+];
 
 export const anthropic = defineDialect({
   name: 'anthropic',
@@ -32,89 +159,33 @@ export const anthropic = defineDialect({
   ],
   alone: { at: '/v1', serves: '/anthropic/v1' },
   settings: ModelSettings,
-  inbound: (ctx) => ({ routes: (app) => routes(app, ctx) }),
+  inbound: (ctx) => ({
+    rest: {
+      ...ctx,
+      models: new Models(ctx),
+      sessions: new Sessions(ctx),
+      threads: new Threads(ctx),
+      started: ctx.now(),
+    },
+  }),
+  rest: {
+    ...VENDOR_REST,
+    endpoints: [...models, ...messages('/anthropic/v1'), ...messages('/v1')],
+    async around(c, answer) {
+      const response = await VENDOR_REST.around(c, answer);
+      for (const [name, value] of Object.entries(headers(c.req.raw))) response.headers.set(name, value);
+      return response;
+    },
+    fault(fault, c) {
+      // The vendor's clients retry by themselves, which would start a second turn.
+      if (progressOf(c).accepted) c.header('x-should-retry', 'false');
+      return c.json(errorBody(fault, requestIds(c.req.raw).request ?? ''), statusOf(fault));
+    },
+  },
   projection,
   faults: { refusal, headers },
   describe: async () => (await import('./describe.ts')).description,
 });
-
-// In: the HTTP endpoints, below `/anthropic/v1` and, unless another dialect has them, below `/v1`.
-
-function routes(app: Hono, given: Omit<Context, 'models' | 'sessions' | 'threads'>): void {
-  const models = new Models(given);
-  const started = given.now();
-  const ctx: Context = { ...given, models, sessions: new Sessions(given), threads: new Threads(given) };
-  const messages = new Hono();
-  const listed = new Hono();
-
-  messages.post('/', (c) =>
-    answered(ctx, c, async (progress) => {
-      const asked = await authenticateRequest(ctx, c.req.raw, progress);
-      return answerMessage(ctx, asked, await body(ctx, c.req.raw, MessageRequest));
-    }),
-  );
-
-  messages.post('/count_tokens', (c) =>
-    answered(ctx, c, async () => {
-      const principal = await principalOfVendorClient(ctx.authenticator, c.req.raw);
-      const counted = await body(ctx, c.req.raw, CountRequest);
-      const { agent } = models.choose(counted.model);
-      const { items } = conversationOf(counted.messages);
-      const asked = { agent, items, terms: termsOf(setupOf(counted)) };
-      return c.json({ input_tokens: ctx.engine.promptTokens(principal, asked) });
-    }),
-  );
-
-  listed.get('/', (c) =>
-    answered(ctx, c, async () => {
-      await principalOfVendorClient(ctx.authenticator, c.req.raw);
-      const query = ModelQuery.safeParse(c.req.query());
-      const list = models.list().map((id) => modelObject(id, started));
-      return c.json(modelPage(list, query.data ?? ModelQuery.parse({})));
-    }),
-  );
-
-  listed.get('/:model', (c) =>
-    answered(ctx, c, async () => {
-      await principalOfVendorClient(ctx.authenticator, c.req.raw);
-      return c.json(modelObject(models.find(c.req.param('model')), started));
-    }),
-  );
-
-  app.route('/anthropic/v1/models', listed);
-  for (const base of ['/anthropic/v1', '/v1']) app.route(`${base}/messages`, messages);
-}
-
-type Work = (progress: Progress) => Promise<Response>;
-
-/**
- * Responds with the result of `work`, or with its fault. Every response has the ids of the request and of its
- * session.
- */
-async function answered(ctx: Context, c: HonoContext, work: Work): Promise<Response> {
-  const progress: Progress = { session: null, accepted: false };
-  const limited = async () => {
-    ctx.countRequest(c.req.raw);
-    return work(progress);
-  };
-  const response = await limited().catch((thrown: unknown) => failed(ctx, c, { thrown, progress }));
-  for (const [name, value] of Object.entries(headers(c.req.raw))) response.headers.set(name, value);
-  if (progress.session !== null) response.headers.set(SESSION_HEADER, toHeader(progress.session));
-  return response;
-}
-
-function failed(
-  ctx: Context,
-  c: HonoContext,
-  { thrown, progress }: { readonly thrown: unknown; readonly progress: Progress },
-): Response {
-  const { request = '', ...ids } = requestIds(c.req.raw);
-  const fault = reported(thrown, ctx, { request, ...ids });
-  setRetryAfter(c, fault);
-  // The vendor's clients retry by themselves, which would start a second turn.
-  if (progress.accepted) c.header('x-should-retry', 'false');
-  return c.json(errorBody(fault, request), statusOf(fault));
-}
 
 // Models as the API lists them. `created_at` is the start of the server.
 

@@ -1,9 +1,11 @@
 /** Parses and validates requests. */
 import type { Principal } from '@parlance/protocol';
+import type { Context as HonoContext } from 'hono';
 import type { z } from 'zod';
 import { principalOfVendorClient } from '../../http/request-identity.ts';
 import type { DialectContext } from './dialect.ts';
 import { digestOf } from './digest.ts';
+import type { InvalidRequest } from './endpoint.ts';
 import { firstIssue } from './first-issue.ts';
 import { parseBody } from './json-body.ts';
 import { invalid, RequestFault } from './request-fault.ts';
@@ -22,12 +24,8 @@ export type AuthenticatedRequest = {
   readonly progress: Progress;
 };
 
-export async function authenticateRequest(
-  ctx: Pick<DialectContext, 'authenticator'>,
-  request: Request,
-  progress: Progress,
-): Promise<AuthenticatedRequest> {
-  const principal = await principalOfVendorClient(ctx.authenticator, request);
+export function vendorRequest(c: HonoContext, principal: Principal): AuthenticatedRequest {
+  const request = c.req.raw;
   const session = request.headers.get(SESSION_HEADER);
   const key = request.headers.get('idempotency-key');
   return {
@@ -35,9 +33,25 @@ export async function authenticateRequest(
     principal,
     session: session ? fromHeader(session) : null,
     key: key ? digestOf(key) : null,
-    progress,
+    progress: progressOf(c),
   };
 }
+
+export const progressOf = (c: HonoContext): Progress => c.get('progress');
+
+/** What the endpoints of vendors' APIs have in common. Every answer names the session that it is in. */
+export const VENDOR_REST = {
+  identify: (request: Request, { authenticator }: Pick<DialectContext, 'authenticator'>) =>
+    principalOfVendorClient(authenticator, request),
+  invalid: invalidRequest,
+  async around(c: HonoContext, answer: () => Promise<Response>): Promise<Response> {
+    const progress: Progress = { session: null, accepted: false };
+    c.set('progress', progress);
+    const response = await answer();
+    if (progress.session !== null) response.headers.set(SESSION_HEADER, toHeader(progress.session));
+    return response;
+  },
+};
 
 /** Call it only for authenticated callers: it accepts large bodies. */
 export async function body<Schema extends z.ZodType>(
@@ -46,12 +60,17 @@ export async function body<Schema extends z.ZodType>(
   schema: Schema,
 ): Promise<z.output<Schema>> {
   const parsed = parseBody(await readBody(request, 'identified'));
-  if ('problem' in parsed) throw new RequestFault('invalid', `The body ${parsed.problem}.`);
+  if ('problem' in parsed) throw invalidRequest({ body: parsed.problem });
   const result = schema.safeParse(parsed.value);
   if (result.success) return result.data;
-  const { path, message } = firstIssue(result.error.issues);
+  throw invalidRequest(result);
+}
+
+function invalidRequest(problem: InvalidRequest): RequestFault {
+  if ('body' in problem) return new RequestFault('invalid', `The body ${problem.body}.`);
+  const { path, message } = firstIssue(problem.error.issues);
   const param = paramOf(path);
-  throw param === ''
+  return param === ''
     ? new RequestFault('invalid', 'The body must be a JSON object.')
     : invalid(param, `Invalid value for '${param}': ${message}.`);
 }

@@ -3,11 +3,10 @@ import { z } from 'zod';
 import type { SessionRecord } from '../../core/index.ts';
 import { importable } from '../kit/history.ts';
 import { invalid, RequestFault } from '../kit/request-fault.ts';
-import { body } from '../kit/vendor-requests.ts';
 import type { Context } from './context.ts';
 import { conversationPage } from './conversation-page.ts';
 import { inputConversation } from './responses/input.ts';
-import { pageQuery } from './responses/list.ts';
+import type { PageQuery } from './responses/list.ts';
 import { resolved } from './responses/references.ts';
 import { Metadata, ResponseRequest } from './responses/schemas.ts';
 import type { ResponseRef } from './responses/stored.ts';
@@ -53,8 +52,8 @@ async function found({ engine }: Context, { principal, id }: ResponseRef): Promi
 export async function createConversation(
   ctx: Context,
   { principal, request }: Omit<ResponseRef, 'id'>,
+  { metadata, items }: z.output<typeof ConversationCreate>,
 ): Promise<Response> {
-  const { metadata, items } = await body(ctx, request, ConversationCreate);
   const { items: given, approvals } = inputConversation(await resolved(ctx, principal, items ?? undefined));
   if (approvals.length > 0) throw invalid('items', 'A new conversation has nothing to approve.');
   const ref = await ctx.engine.resolve(principal, `conv_${ctx.newId().replaceAll('-', '')}`);
@@ -68,9 +67,12 @@ export const retrieveConversation = async (ctx: Context, named: ResponseRef): Pr
   Response.json(conversationObject(await found(ctx, named)));
 
 /** Replaces the metadata. */
-export async function updateConversation(ctx: Context, named: ResponseRef): Promise<Response> {
+export async function updateConversation(
+  ctx: Context,
+  named: ResponseRef,
+  { metadata }: z.output<typeof ConversationUpdate>,
+): Promise<Response> {
   const { ref, labels } = await found(ctx, named);
-  const { metadata } = await body(ctx, named.request, ConversationUpdate);
   const removed = Object.fromEntries(Object.keys(metadataOf(labels)).map((name) => [name, REMOVED]));
   const command = { type: 'session.label', labels: labelsOf({ ...removed, ...metadata }) } as const;
   await ctx.engine.send(ref, command, caller(named));
@@ -83,7 +85,10 @@ export async function deleteConversation(ctx: Context, named: ResponseRef): Prom
   return Response.json({ id: ref.id, object: 'conversation.deleted', deleted: true });
 }
 
-export async function listConversationItems(ctx: Context, named: ResponseRef): Promise<Response> {
-  const query = pageQuery(named.request.url);
+export async function listConversationItems(
+  ctx: Context,
+  named: ResponseRef,
+  query: PageQuery,
+): Promise<Response> {
   return Response.json(await conversationPage(ctx, await found(ctx, named), query));
 }

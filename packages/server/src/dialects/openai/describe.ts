@@ -1,101 +1,154 @@
 import { z } from 'zod';
-import {
-  type Description,
-  type Endpoint,
-  type Examples,
-  named,
-  type RequestExample,
-} from '../kit/description.ts';
-import { errors, SESSION } from './describe-errors.ts';
-import { conversationEndpoints, responseEndpoints } from './describe-responses.ts';
-import { Completion, ModelList, ModelView } from './response-schemas.ts';
-import { CompletionRequest, RequestHeaders } from './schemas.ts';
+import { type Description, named } from '../kit/description.ts';
+import { ConversationCreate } from './conversations.ts';
+import { Completion, ErrorAnswer, ModelList, ModelView } from './response-schemas.ts';
+import { Metadata, ResponseRequest } from './responses/schemas.ts';
+import { CompletionRequest } from './schemas.ts';
 
-const hello = { role: 'user', content: 'count to 20' } as const;
-const WEATHER = {
-  type: 'function',
-  function: {
-    name: 'weather',
-    description: 'The weather of a city',
-    parameters: { type: 'object', properties: { city: { type: 'string' } } },
-  },
-} as const;
+named('OpenaiChatRequest', CompletionRequest);
+named('OpenaiResponseRequest', ResponseRequest);
+named('OpenaiConversationRequest', ConversationCreate);
 
-const STREAMED: RequestExample = {
-  title: 'Stream an answer',
-  first: true,
-  stream: true,
-  creates: true,
-  body: { model: 'parlance', messages: [hello], stream: true },
+// Schemas of the responses of the Responses and Conversations endpoints, for the descriptions.
+
+const Id = z.string();
+const ServerLabel = z.literal('parlance');
+
+const OutputItem = named(
+  'OpenaiOutputItem',
+  z.discriminatedUnion('type', [
+    z.object({
+      id: Id,
+      type: z.literal('message'),
+      status: z.enum(['in_progress', 'completed', 'incomplete']),
+      role: z.literal('assistant'),
+      content: z.array(
+        z.object({ type: z.literal('output_text'), text: z.string(), annotations: z.array(z.unknown()) }),
+      ),
+    }),
+    z.object({
+      id: Id,
+      type: z.literal('reasoning'),
+      summary: z.array(z.object({ type: z.literal('summary_text'), text: z.string() })),
+    }),
+    z.object({
+      id: Id,
+      type: z.literal('function_call'),
+      status: z.enum(['in_progress', 'completed', 'incomplete']),
+      call_id: Id,
+      name: z.string(),
+      arguments: z.string().describe('JSON'),
+    }),
+    z.object({
+      id: Id,
+      type: z.literal('mcp_call').describe('a call of one of the agent’s own tools'),
+      server_label: ServerLabel,
+      name: z.string(),
+      arguments: z.string(),
+      approval_request_id: z.string().nullable(),
+      status: z.enum(['in_progress', 'completed', 'failed']),
+      output: z.string().nullable(),
+      error: z.object({ type: z.string(), content: z.string() }).nullable(),
+    }),
+    z.object({
+      id: Id.describe('the id of the approval'),
+      type: z.literal('mcp_approval_request'),
+      server_label: ServerLabel,
+      name: z.string(),
+      arguments: z.string(),
+    }),
+  ]),
+);
+
+const ResponseView = named(
+  'OpenaiResponse',
+  z.object({
+    id: Id,
+    object: z.literal('response'),
+    created_at: z.int(),
+    completed_at: z.int().nullable(),
+    status: z.enum(['queued', 'in_progress', 'completed', 'incomplete', 'failed', 'cancelled']),
+    background: z.boolean(),
+    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    incomplete_details: z.object({ reason: z.enum(['max_output_tokens', 'content_filter']) }).nullable(),
+    instructions: z.string().nullable(),
+    max_output_tokens: z.int().nullable(),
+    metadata: Metadata,
+    model: z.string().describe('the model that answered'),
+    output: z.array(OutputItem),
+    parallel_tool_calls: z.boolean(),
+    previous_response_id: z.string().nullable(),
+    conversation: z.object({ id: Id }).nullable(),
+    reasoning: z.object({ effort: z.string().nullable(), summary: z.null() }),
+    store: z.boolean(),
+    temperature: z.number(),
+    text: z.object({ format: z.looseObject({ type: z.string() }) }),
+    tool_choice: z.union([z.string(), z.looseObject({ type: z.string() })]),
+    tools: z.array(z.looseObject({ type: z.string() })),
+    top_p: z.number(),
+    truncation: z.literal('disabled'),
+    usage: z
+      .object({
+        input_tokens: z.number(),
+        input_tokens_details: z.object({ cached_tokens: z.number(), cache_write_tokens: z.number() }),
+        output_tokens: z.number(),
+        output_tokens_details: z.object({ reasoning_tokens: z.number() }),
+        total_tokens: z.number(),
+      })
+      .nullable(),
+  }),
+);
+
+const deleted = <Object extends string>(object: Object) =>
+  z.object({ id: Id, object: z.literal(object), deleted: z.literal(true) });
+const ResponseDeleted = deleted('response.deleted');
+const ConversationDeleted = deleted('conversation.deleted');
+
+const ConversationView = named(
+  'OpenaiConversation',
+  z.object({
+    id: Id.describe('the id of the session'),
+    object: z.literal('conversation'),
+    created_at: z.int(),
+    metadata: z.record(z.string(), z.string()).describe('the labels of the session'),
+  }),
+);
+
+const ItemList = named(
+  'OpenaiItemList',
+  z.object({
+    object: z.literal('list'),
+    data: z.array(z.looseObject({ id: Id, type: z.string() })),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+    has_more: z.boolean(),
+  }),
+);
+
+export const schemas = {
+  Completion,
+  ConversationDeleted,
+  ConversationView,
+  ItemList,
+  ModelList,
+  ModelView,
+  ResponseDeleted,
+  ResponseView,
 };
 
-const UNKNOWN: RequestExample = { probe: true, body: { model: 'nobody', messages: [hello] } };
-
-const examples: Examples<RequestExample> = ({ call }) => [
-  STREAMED,
-  {
-    title: 'With tools of the caller',
-    creates: true,
-    body: { model: 'parlance', messages: [hello], tools: [WEATHER] },
-  },
-  {
-    title: 'With a history and results',
-    creates: true,
-    body: {
-      model: 'parlance',
-      messages: [
-        { role: 'system', content: 'Be brief.' },
-        hello,
-        {
-          role: 'assistant',
-          content: null,
-          tool_calls: [{ id: call, type: 'function', function: { name: 'weather', arguments: '{}' } }],
-        },
-        { role: 'tool', tool_call_id: call, content: 'sunny' },
-        { role: 'user', content: 'count to 3' },
-      ],
-    },
-  },
-  UNKNOWN,
-];
-
-const endpoints = (base: string): Endpoint[] => [
-  {
-    method: 'get',
-    path: `${base}/models`,
-    summary: 'The models and agents that a request may name',
-    security: 'caller',
-    answers: { 200: { description: 'The list', schema: ModelList }, ...errors(401) },
-  },
-  {
-    method: 'get',
-    path: `${base}/models/{model}`,
-    summary: 'A model or agent',
-    security: 'caller',
-    examples: () => [{ params: { model: 'parlance' } }, { params: { model: 'nobody' }, probe: true }],
-    answers: { 200: { description: 'The model', schema: ModelView }, ...errors(401, 404) },
-  },
-  {
-    method: 'post',
-    path: `${base}/chat/completions`,
-    summary: 'Chat Completions: the answer to a conversation, whole or as a stream',
-    security: 'caller',
-    headers: RequestHeaders,
-    body: named('OpenaiChatRequest', CompletionRequest),
-    examples: base === '/v1' ? () => [STREAMED, UNKNOWN] : examples,
-    answers: {
-      200: [
-        { description: 'The answer, whole or as server-sent events', schema: Completion, headers: SESSION },
-        {
-          description: '',
-          type: 'text/event-stream',
-          schema: z.string().describe('`chat.completion.chunk` objects, then `[DONE]`'),
-        },
-      ],
-      ...errors(400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503),
-    },
-  },
-];
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'Missing or invalid field, or the model API refused the request',
+  401: 'Missing or invalid key, here or at the model API',
+  402: 'The quota at the model API is used up',
+  403: 'The role, or the key of the model API, lacks the permission',
+  404: 'Unknown model, response or conversation',
+  409: 'The turn was cancelled',
+  413: 'The body is too large',
+  422: 'The model API refused the request',
+  429: 'Too many requests to this server or to the model',
+  502: 'The model API is unavailable',
+  503: 'The server is overloaded or shutting down',
+};
 
 const NODE_SCRIPT = {
   title: 'Node and Bun, with openai',
@@ -153,11 +206,8 @@ export const description: Description = {
     'SDKs and applications of the OpenAI API: set the base URL to /openai/v1 and the key to a token or an API key.',
   note: 'Clients that have no setting for the key read OPENAI_API_KEY, and OPENAI_BASE_URL for the address.',
   scripts: [NODE_SCRIPT, PYTHON_SCRIPT, LANGCHAIN_SCRIPT, CODEX_CONFIG],
-  endpoints: [
-    ...endpoints('/openai/v1'),
-    ...responseEndpoints('/openai/v1'),
-    ...conversationEndpoints,
-    ...endpoints('/v1'),
-    ...responseEndpoints('/v1'),
-  ],
+  schemas,
+  errors: Object.fromEntries(
+    Object.entries(REASONS).map(([code, text]) => [code, { description: text, schema: ErrorAnswer }]),
+  ),
 };

@@ -10,15 +10,6 @@ export const PageQuery = z.object({
 });
 export type PageQuery = z.output<typeof PageQuery>;
 
-/** Throws with the name of the invalid parameter. */
-export function pageQuery(url: string): PageQuery {
-  const parsed = PageQuery.safeParse(Object.fromEntries(new URL(url).searchParams));
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const param = String(issue?.path[0] ?? '');
-  throw invalid(param, `Invalid value for '${param}': ${issue?.message ?? 'is invalid'}.`);
-}
-
 /** `items` are all items, oldest first. */
 export function pageOf<Item extends { readonly id: string }>(
   items: readonly Item[],

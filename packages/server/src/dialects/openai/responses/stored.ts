@@ -2,12 +2,11 @@
 import type { DurableEvent, Principal } from '@parlance/protocol';
 import { z } from 'zod';
 import type { EventStream } from '../../../http/connection.ts';
-import { invalid, RequestFault } from '../../kit/request-fault.ts';
+import { RequestFault } from '../../kit/request-fault.ts';
 import type { Context } from '../context.ts';
 import { inputItems } from './input-items.ts';
-import { pageOf, pageQuery } from './list.ts';
+import { type PageQuery, pageOf } from './list.ts';
 import { cancelTurn, type NumberedEvent, ResponseFollower } from './response-follower.ts';
-
 import { Restarts } from './restarts.ts';
 import { DELETED, findSegment, type Segment } from './segment.ts';
 import { encodeEvent, responseStream } from './stream.ts';
@@ -27,11 +26,12 @@ export const StreamQuery = z.object({
   starting_after: z.coerce.number().int().min(0).optional(),
 });
 
-export async function retrieveResponse(ctx: Context, response: ResponseRef): Promise<Response> {
-  const query = StreamQuery.safeParse(Object.fromEntries(new URL(response.request.url).searchParams));
-  if (!query.success) throw invalid(String(query.error.issues[0]?.path[0]), 'The value is invalid.');
+export async function retrieveResponse(
+  ctx: Context,
+  response: ResponseRef,
+  { stream, starting_after: after = -1 }: z.output<typeof StreamQuery>,
+): Promise<Response> {
   const segment = await found(ctx, response);
-  const { stream, starting_after: after = -1 } = query.data;
   if (stream === 'true')
     return streamed(ctx, response.request, { segment, after, principal: response.principal });
   const follower = await ResponseFollower.open(ctx, segment);
@@ -88,8 +88,11 @@ export async function cancelResponse(ctx: Context, response: ResponseRef): Promi
   return Response.json(follower.response);
 }
 
-export async function listInputItems(ctx: Context, response: ResponseRef): Promise<Response> {
-  const query = pageQuery(response.request.url);
+export async function listInputItems(
+  ctx: Context,
+  response: ResponseRef,
+  query: PageQuery,
+): Promise<Response> {
   const segment = await found(ctx, response);
   const events = [...(await resultsBefore(ctx, segment)), ...segment.requestEvents];
   return Response.json(pageOf(inputItems(events), query));
