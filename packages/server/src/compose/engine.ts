@@ -1,6 +1,7 @@
 /** Opens the engine and its dependencies: store, users, tools, providers, telemetry. */
 
-import { mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { withoutStalePages } from '@parlance/copilot';
 import { LOCAL } from '@parlance/protocol';
 import { openAuthenticator } from '../accounts/authenticator.ts';
@@ -28,7 +29,6 @@ import type { Folders, Tool } from '../core/ports/tool.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
 import { native } from '../dialects/native/dialect.ts';
 import type { Authenticator } from '../http/authenticator.ts';
-import { findPackage } from '../providers/packages.ts';
 import { metered } from '../stores/shared/metered.ts';
 import { openLog } from '../telemetry/log.ts';
 import { type Metrics, openMetrics } from '../telemetry/metrics.ts';
@@ -179,11 +179,9 @@ function warnOfPackages({ data }: Config, current: Changeable, log: Log): void {
   for (const vendor of VENDOR_NAMES) {
     const { package: name } = VENDORS[vendor];
     if (name === undefined || !isConnected(current.vendor(vendor))) continue;
-    const found = findPackage(name, packageFolders(data));
-    if (!found)
-      log.warn({ vendor, install: installCommand(name, data) }, 'the package of a vendor is not installed');
-    else if (found.problem !== null)
-      log.warn({ vendor, problem: found.problem }, 'the package of a vendor cannot be loaded');
+    // Whether it is complete is looked at when it is used: that reads the files of all that it imports.
+    if (packageFolders(data).some((folder) => existsSync(join(folder, name, 'package.json')))) continue;
+    log.warn({ vendor, install: installCommand(name, data) }, 'the package of a vendor is not installed');
   }
 }
 
