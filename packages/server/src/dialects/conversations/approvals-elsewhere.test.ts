@@ -122,8 +122,8 @@ test('a pending approval is shown after a restart, with the original requestId, 
   const after = await startTestServer(settings);
   try {
     const unnamed = await connectAs(after, 'dev');
-    const inherited = await unnamed.until('tool_approval_required');
-    expect(inherited).toEqual([
+    const resumed = await unnamed.until('tool_approval_required');
+    expect(resumed).toEqual([
       {
         type: 'tool_approval_required',
         conversationId: id,
@@ -138,7 +138,7 @@ test('a pending approval is shown after a restart, with the original requestId, 
     ]);
     const named = await connectAs(after, 'dev', `&session=${id}`);
     const attached = await named.until('tool_approval_required');
-    expect(attached.at(-1)).toEqual(inherited[0] as never);
+    expect(attached.at(-1)).toEqual(resumed[0] as never);
     answer(unnamed, { conversationId: id, requestId, approved: true });
     const frames = await turn(named);
     const { content } = of(frames, 'message_complete')[0]?.payload ?? {};

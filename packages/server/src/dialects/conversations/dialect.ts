@@ -10,8 +10,8 @@ import { noToken, withToken } from '../kit/listen.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { KNOWN_TYPES } from './contract.ts';
 import { open } from './inbound.ts';
-import { Inheritance } from './inheritance.ts';
 import { projection, type State } from './projection.ts';
+import { StreamResume } from './resume.ts';
 import { HTTP_PATHS, rest } from './routes.ts';
 
 /** A client without a token that uses this dialect at a shared path gets the reason when it is disconnected. */
@@ -30,12 +30,12 @@ export const conversations = defineDialect({
     ...HTTP_PATHS.map((path) => ({ http: `/v1${path}` })),
   ],
   inbound(ctx, hub: SubscriptionHub<State>) {
-    const inheritance = new Inheritance(hub, ctx);
-    const own = { ...ctx, inheritance };
+    const resume = new StreamResume(hub, ctx);
+    const own = { ...ctx, resume };
     return {
       open: (socket) => open(socket, own, hub),
       rest: ctx,
-      resume: () => inheritance.resume(),
+      resume: () => resume.resume(),
     };
   },
   rest,

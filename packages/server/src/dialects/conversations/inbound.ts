@@ -16,14 +16,14 @@ import { type DialectContext, reported } from '../kit/dialect.ts';
 import { NOTHING, type SubscriptionHub } from '../kit/subscription-hub.ts';
 import { errorBody } from './bodies.ts';
 import { ApproveTool, type Body, CancelStream, isKnown, SendMessage, StartConversation } from './contract.ts';
+import { newPeer } from './detached-streams.ts';
 import { faultBody, withMessages } from './faults.ts';
-import type { Inheritance } from './inheritance.ts';
-import { newPeer } from './orphans.ts';
 import type { State } from './projection.ts';
+import type { StreamResume } from './resume.ts';
 import { REJECTED } from './tool-outcome.ts';
 
 type Context = Pick<DialectContext, 'engine' | 'log' | 'newId' | 'now'> & {
-  readonly inheritance: Inheritance;
+  readonly resume: StreamResume;
 };
 
 export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>): Connection {
@@ -46,7 +46,7 @@ function connectionOf(
   ctx: Context,
   hub: SubscriptionHub<State>,
 ): Connection {
-  const { engine, inheritance } = ctx;
+  const { engine, resume } = ctx;
   const peer = newPeer(socket, principal, ctx.now());
   /** Settles when everything that is sent after the socket has closed is kept. */
   let left: Promise<void> | null = null;
@@ -83,7 +83,7 @@ function connectionOf(
     const ref = await engine.resolve(principal, ctx.newId());
     await engine.send(ref, { type: 'session.create', domain }, caller);
     await hub.subscribe(ref, socket, { shown: NOTHING });
-    inheritance.started(peer, ref);
+    resume.started(peer, ref);
     const { defaultAgent } = engine.catalog.domain(domain);
     send({
       type: 'conversation_started',
@@ -112,7 +112,7 @@ function connectionOf(
   async function write(ref: SessionRef, command: CommandInput): Promise<void> {
     writing = ref;
     try {
-      await inheritance.named(peer, ref);
+      await resume.named(peer, ref);
       const before = hub.isSubscribed(ref, socket);
       await hub.subscribe(ref, socket, { shown: NOTHING });
       await left;
@@ -160,7 +160,7 @@ function connectionOf(
     async opened() {
       try {
         const named = socket.session === null ? null : await engine.find(principal, socket.session);
-        await inheritance.opened(peer, named);
+        await resume.opened(peer, named);
         if (named) await hub.subscribe(named, socket);
       } catch (thrown) {
         sendFault(thrown);
@@ -178,7 +178,7 @@ function connectionOf(
     onInvalidFrame: (reason) => sendFault(new Fault('invalid', `Invalid message: ${reason}`)),
     onRateLimited: (fault) => sendFault(fault),
     closed(unsent, code) {
-      left = inheritance.closed(peer, { unsent: unsent as Body[], writing, code });
+      left = resume.closed(peer, { unsent: unsent as Body[], writing, code });
       left.catch((thrown) => reported(thrown, ctx, { connection: socket.id }));
     },
     // The contract has no frame for it. An `error` would end a stream that continues after the reconnect.

@@ -11,7 +11,15 @@ import { KeyedQueue } from '../kit/keyed-queue.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { errorBody } from './bodies.ts';
 import type { Body } from './contract.ts';
-import { KEPT_MS, type Loss, LostSocket, MovedSocket, Orphans, type Peer, predecessors } from './orphans.ts';
+import {
+  DetachedStreams,
+  KEPT_MS,
+  type Loss,
+  LostSocket,
+  MovedSocket,
+  type Peer,
+  predecessors,
+} from './detached-streams.ts';
 import type { State } from './projection.ts';
 
 const MAX_WAITING = 100;
@@ -38,8 +46,8 @@ type NodeId = NonNullable<Engine['transport']>['node'];
 type Context = Pick<DialectContext, 'engine' | 'log' | 'newId' | 'now' | 'preferences'>;
 
 /** Shared by all sockets of a server. */
-export class Inheritance {
-  readonly orphans: Orphans;
+export class StreamResume {
+  readonly detached: DetachedStreams;
   readonly #several: SeveralSockets;
   readonly #started: number;
   /** users that have connected since the start */
@@ -49,22 +57,22 @@ export class Inheritance {
     private readonly hub: SubscriptionHub<State>,
     private readonly ctx: Context,
   ) {
-    this.orphans = new Orphans(hub, ctx);
+    this.detached = new DetachedStreams(hub, ctx);
     this.#several = new SeveralSockets(ctx);
     this.#started = ctx.now();
     const { transport } = ctx.engine;
     transport?.on(CONTINUED, (body) => {
       const { owner, id, user, openedAt } = Continued.parse(body);
-      this.orphans.forget({ owner, id }, user, openedAt);
+      this.detached.forget({ owner, id }, user, openedAt);
     });
     transport?.on(CONTESTED, (body) => {
       const { user, ids } = Contested.parse(body);
-      this.orphans.contest(user, ids);
+      this.detached.contest(user, ids);
     });
-    transport?.respond(LOST, (body) => this.orphans.of(Asked.parse(body).user) as Promise<Json>);
+    transport?.respond(LOST, (body) => this.detached.of(Asked.parse(body).user) as Promise<Json>);
     transport?.respond(TAKEN, (body) => {
       const { user, id } = Taken.parse(body);
-      return this.orphans.give(user, id) as unknown as Json;
+      return this.detached.give(user, id) as unknown as Json;
     });
   }
 
@@ -88,7 +96,7 @@ export class Inheritance {
 
   async #keep(user: PrincipalId, refs: readonly SessionRef[], contested: boolean): Promise<void> {
     try {
-      await this.orphans.keep(user, refs, contested);
+      await this.detached.keep(user, refs, contested);
     } catch (thrown) {
       reported(thrown, this.ctx, { session: refs[0]?.id });
     }
@@ -112,12 +120,12 @@ export class Inheritance {
 
   closed(peer: Peer, loss: Loss): Promise<void> {
     this.#several.closed(peer.principal.id);
-    return this.orphans.left(peer, loss);
+    return this.detached.left(peer, loss);
   }
 
   /** Called when the socket has started a conversation. */
   started(peer: Peer, ref: SessionRef): void {
-    this.orphans.succeedBlank(peer);
+    this.detached.succeedBlank(peer);
     peer.last = sessionKey(ref);
   }
 
@@ -145,7 +153,7 @@ export class Inheritance {
     else if (others.length === 0 && !only.contested) await this.#take(peer, only, null);
     else {
       const ids = found.map(({ id }) => id);
-      this.orphans.contest(peer.principal.id, ids);
+      this.detached.contest(peer.principal.id, ids);
       this.ctx.engine.transport?.broadcast({ kind: CONTESTED, body: { user: peer.principal.id, ids } });
       if (found.some(({ unfinished }) => unfinished.length > 0)) tellUnclear(peer);
     }
@@ -162,9 +170,9 @@ export class Inheritance {
     const [only, ...others] = isSole ? lost : had;
     if (only && others.length === 0 && peer.standing !== 'successor')
       await this.#take(peer, only, isOpening ? named : null);
-    else if (only) this.orphans.share(peer, named, isOpening);
+    else if (only) this.detached.share(peer, named, isOpening);
     else if (isOpening) peer.standing = 'new';
-    else this.orphans.succeedBlank(peer);
+    else this.detached.succeedBlank(peer);
   }
 
   async #take(peer: Peer, { id, node }: KnownLoss, named: SessionRef | null): Promise<void> {
@@ -174,9 +182,9 @@ export class Inheritance {
       const message = { kind: TAKEN, body: { user, id } };
       const moved = await engine.transport?.request(node, message, ANSWER_MS).catch(() => null);
       const parsed = MovedSocket.nullable().parse(moved ?? null);
-      if (parsed) await this.orphans.adopt(parsed, user, engine);
+      if (parsed) await this.detached.adopt(parsed, user, engine);
     }
-    this.orphans.succeed(peer, id, named);
+    this.detached.succeed(peer, id, named);
   }
 
   /** The sockets of the user that were lost before this one was opened, on all nodes. */
@@ -197,7 +205,7 @@ export class Inheritance {
   }
 
   async #lostHere({ principal, openedAt }: Peer): Promise<KnownLoss[]> {
-    const here = await this.orphans.of(principal.id);
+    const here = await this.detached.of(principal.id);
     return here.filter(({ at }) => at <= openedAt).map((lost) => ({ ...lost, node: null }));
   }
 

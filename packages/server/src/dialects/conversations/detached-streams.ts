@@ -60,11 +60,11 @@ function positionOf(session: ObservedSession): Position {
 
 const PAGE = 500;
 
-type Target = { readonly mailbox: Mailbox; readonly record: SessionRecord };
+type Target = { readonly buffer: ReplayBuffer; readonly record: SessionRecord };
 
-/** Fills a mailbox with the frames after a position, while the hub subscribes the mailbox. */
+/** Fills a buffer with the frames after a position, while the hub subscribes the buffer. */
 class Continuation implements Cursor {
-  private readonly mailbox: Mailbox;
+  private readonly buffer: ReplayBuffer;
   #state: State;
   #seq: number;
   /** the part of the open block that the client has; null once the block has ended */
@@ -73,10 +73,10 @@ class Continuation implements Cursor {
   private constructor(
     private readonly engine: Pick<Engine, 'events'>,
     private readonly closed: ClosedSocket,
-    { mailbox, record }: Target,
+    { buffer, record }: Target,
   ) {
     const { position } = closed;
-    this.mailbox = mailbox;
+    this.buffer = buffer;
     this.#state = startOf(record);
     this.#seq = position.since - 1;
     this.#open = position.open;
@@ -148,7 +148,7 @@ class Continuation implements Cursor {
   }
 
   #send(bodies: readonly Body[]): void {
-    for (const body of bodies) this.mailbox.send(JSON.stringify(body), body);
+    for (const body of bodies) this.buffer.send(JSON.stringify(body), body);
   }
 }
 
@@ -167,7 +167,7 @@ export type Peer = {
   /** key of the conversation that it last started, wrote to or named */
   last: string | null;
   /** keys of the conversations that its predecessor had */
-  inherited: readonly string[];
+  resumed: readonly string[];
   /** `unclear`: it may be the successor of a lost socket, but it is not known of which */
   standing: 'new' | 'unclear' | 'successor';
   /** it was told that a conversation of its client may have continued without it */
@@ -179,7 +179,7 @@ export const newPeer = (socket: Socket, principal: Principal, openedAt: number):
   principal,
   openedAt,
   last: null,
-  inherited: [],
+  resumed: [],
   standing: 'unclear',
   told: false,
 });
@@ -229,37 +229,37 @@ export function predecessors<Lost extends Omit<LostSocket, 'unfinished'>>(
   return last.length > 0 ? last : lost.filter(({ conversations }) => conversations.includes(key));
 }
 
-type Orphan = {
+type DetachedStream = {
   readonly ref: SessionRef;
-  readonly mailbox: Mailbox;
+  readonly buffer: ReplayBuffer;
   /** frames that the closed socket was due but not sent */
   readonly unsent: readonly Body[];
-  /** how far it has read; null until the mailbox is subscribed */
+  /** how far it has read; null until the buffer is subscribed */
   position: Position | null;
-  /** Settles when the mailbox is subscribed. */
+  /** Settles when the buffer is subscribed. */
   placed: Promise<void>;
 };
 
 type Lost = Omit<LostSocket, 'unfinished' | 'contested'> & {
   readonly user: PrincipalId;
   contested: boolean;
-  orphans: readonly Orphan[];
+  detached: readonly DetachedStream[];
   readonly expiry: ReturnType<typeof setTimeout>;
 };
 
-export type OrphanOptions = {
+export type DetachedStreamOptions = {
   readonly newId: () => string;
   readonly now: () => number;
   readonly keptMs?: number;
 };
 
-export class Orphans {
+export class DetachedStreams {
   /** by user, oldest first */
   readonly #lost = new Map<PrincipalId, readonly Lost[]>();
 
   constructor(
     private readonly hub: SubscriptionHub<State>,
-    private readonly options: OrphanOptions,
+    private readonly options: DetachedStreamOptions,
   ) {}
 
   /** The socket closed. Resolves when everything from now on is kept. */
@@ -280,16 +280,16 @@ export class Orphans {
         byName: socket.session !== null,
         last: peer.last,
         conversations: [
-          ...peer.inherited,
+          ...peer.resumed,
           ...[...observed.map(({ now }) => now.ref), ...joining].map(sessionKey),
         ],
         contested: false,
       });
       for (const { session, ref, missed } of unfinished) {
-        const orphan = this.#addOrphan(lost, ref, missed);
-        orphan.position = positionOf(session);
-        for (const body of missed) orphan.mailbox.send(JSON.stringify(body), body);
-        this.hub.replace(ref, socket, orphan.mailbox);
+        const stream = this.#detach(lost, ref, missed);
+        stream.position = positionOf(session);
+        for (const body of missed) stream.buffer.send(JSON.stringify(body), body);
+        this.hub.replace(ref, socket, stream.buffer);
       }
       this.hub.leave(socket);
       await Promise.all(joining.map((ref) => this.#place(lost, ref)));
@@ -308,7 +308,7 @@ export class Orphans {
 
   /** The lost sockets of the user here, oldest first. */
   async of(user: PrincipalId): Promise<LostSocket[]> {
-    await Promise.allSettled(this.#of(user).flatMap(({ orphans }) => orphans.map(({ placed }) => placed)));
+    await Promise.allSettled(this.#of(user).flatMap(({ detached }) => detached.map(({ placed }) => placed)));
     return this.#of(user).map((lost) => summaryOf(lost));
   }
 
@@ -322,7 +322,7 @@ export class Orphans {
     const lost = this.#of(user).find((one) => one.id === id);
     if (!lost) return null;
     this.#drop(lost);
-    const closed = lost.orphans.flatMap(({ ref, unsent, position }) =>
+    const closed = lost.detached.flatMap(({ ref, unsent, position }) =>
       position ? [{ owner: ref.owner, id: ref.id, unsent: [...unsent], position }] : [],
     );
     return { ...summaryOf(lost), closed };
@@ -339,9 +339,9 @@ export class Orphans {
       const ref = { owner: one.owner, id: one.id };
       const record = await engine.record(ref);
       if (!record) continue;
-      const { mailbox } = this.#addOrphan(lost, ref);
-      const cursor = await Continuation.open(engine, one, { mailbox, record });
-      await this.hub.subscribe(ref, mailbox, { cursor, shown: cursor.shown });
+      const { buffer } = this.#detach(lost, ref);
+      const cursor = await Continuation.open(engine, one, { buffer, record });
+      await this.hub.subscribe(ref, buffer, { cursor, shown: cursor.shown });
     }
   }
 
@@ -356,17 +356,17 @@ export class Orphans {
     if (!lost || !socket.open) return;
     peer.standing = 'successor';
     peer.last ??= lost.last;
-    peer.inherited = lost.conversations;
-    for (const orphan of lost.orphans) {
+    peer.resumed = lost.conversations;
+    for (const stream of lost.detached) {
       if (!socket.open) break;
-      this.#hand(orphan, peer, named);
-      this.#dropOrphan(lost, orphan);
+      this.#hand(stream, peer, named);
+      this.#dropStream(lost, stream);
     }
-    if (lost.orphans.length > 0) {
+    if (lost.detached.length > 0) {
       const next = this.#of(principal.id).find((one) => one.id === socket.id);
       if (!next) return;
-      next.orphans = [...next.orphans, ...lost.orphans];
-      lost.orphans = [];
+      next.detached = [...next.detached, ...lost.detached];
+      lost.detached = [];
     }
     this.#drop(lost);
   }
@@ -375,10 +375,10 @@ export class Orphans {
   share(peer: Peer, named: SessionRef, isOpening: boolean): void {
     const key = sessionKey(named);
     for (const lost of this.#of(peer.principal.id).toReversed()) {
-      const orphan = lost.orphans.find(({ ref }) => sessionKey(ref) === key);
-      if (!orphan || lost.at > peer.openedAt) continue;
-      this.#hand(orphan, peer, isOpening ? named : null);
-      this.#dropOrphan(lost, orphan);
+      const stream = lost.detached.find(({ ref }) => sessionKey(ref) === key);
+      if (!stream || lost.at > peer.openedAt) continue;
+      this.#hand(stream, peer, isOpening ? named : null);
+      this.#dropStream(lost, stream);
       return;
     }
   }
@@ -398,10 +398,10 @@ export class Orphans {
   forget(ref: SessionRef, user: PrincipalId, openedAt: number): void {
     const key = sessionKey(ref);
     for (const lost of this.#of(user)) {
-      const orphan = lost.orphans.find((one) => sessionKey(one.ref) === key);
-      if (!orphan || lost.at > openedAt) continue;
-      this.#dropOrphan(lost, orphan);
-      if (lost.orphans.length === 0) this.#drop(lost);
+      const stream = lost.detached.find((one) => sessionKey(one.ref) === key);
+      if (!stream || lost.at > openedAt) continue;
+      this.#dropStream(lost, stream);
+      if (lost.detached.length === 0) this.#drop(lost);
     }
   }
 
@@ -410,22 +410,22 @@ export class Orphans {
     return standing === 'unclear' && last === null && this.#of(principal.id).some(({ at }) => at <= openedAt);
   }
 
-  #hand({ ref, mailbox }: Orphan, { socket, principal }: Peer, named: SessionRef | null): void {
+  #hand({ ref, buffer }: DetachedStream, { socket, principal }: Peer, named: SessionRef | null): void {
     if (!maySee(ref, principal) || this.hub.isSubscribed(ref, socket)) return;
     const isNamed = named !== null && sessionKey(named) === sessionKey(ref);
-    const [now] = this.hub.snapshots(mailbox);
+    const [now] = this.hub.snapshots(buffer);
     if (!now || (isNamed && isRunning(now))) return;
-    const kept = isNamed ? restated(mailbox.bodies) : mailbox.bodies;
+    const kept = isNamed ? restated(buffer.bodies) : buffer.bodies;
     const asked = new Set(kept.map(requestOf));
-    const running = this.hub.replace(ref, mailbox, socket) as Body[];
+    const running = this.hub.replace(ref, buffer, socket) as Body[];
     const newRequests = running.filter((body) => requestOf(body) !== null && !asked.has(requestOf(body)));
     const rest = [...kept, ...newRequests];
     for (let body = rest.shift(); body && socket.open; body = rest.shift()) {
       socket.send(JSON.stringify(body), body, pieces);
       if (socket.open) continue;
-      const orphans = this.#of(principal.id).flatMap((lost) => lost.orphans);
-      const again = orphans.findLast((orphan) => sessionKey(orphan.ref) === sessionKey(ref));
-      for (const left of rest) again?.mailbox.send(JSON.stringify(left), left);
+      const detached = this.#of(principal.id).flatMap((lost) => lost.detached);
+      const again = detached.findLast((stream) => sessionKey(stream.ref) === sessionKey(ref));
+      for (const left of rest) again?.buffer.send(JSON.stringify(left), left);
     }
   }
 
@@ -433,36 +433,36 @@ export class Orphans {
     const expiry = setTimeout(() => this.#drop(lost), this.options.keptMs ?? KEPT_MS);
     // Does not delay the shutdown of the server.
     expiry.unref();
-    const lost: Lost = { ...known, user, orphans: [], expiry };
+    const lost: Lost = { ...known, user, detached: [], expiry };
     const others = this.#of(user);
     this.#lost.set(user, [...others, lost]);
     if (others[0] && others.length >= MAX_PER_USER) this.#drop(others[0]);
     return lost;
   }
 
-  #addOrphan(lost: Lost, ref: SessionRef, unsent: readonly Body[] = []): Orphan {
-    const drop = () => this.#dropOrphan(lost, orphan);
-    const mailbox = new Mailbox(this.options.newId() as ConnectionId, pieces, drop);
-    const orphan: Orphan = { ref, mailbox, unsent, position: null, placed: Promise.resolve() };
-    const all = this.#of(lost.user).flatMap((owner) => owner.orphans.map((other) => ({ owner, other })));
-    lost.orphans = [...lost.orphans, orphan];
-    if (all[0] && all.length >= MAX_PER_USER) this.#dropOrphan(all[0].owner, all[0].other);
-    return orphan;
+  #detach(lost: Lost, ref: SessionRef, unsent: readonly Body[] = []): DetachedStream {
+    const drop = () => this.#dropStream(lost, stream);
+    const buffer = new ReplayBuffer(this.options.newId() as ConnectionId, pieces, drop);
+    const stream: DetachedStream = { ref, buffer, unsent, position: null, placed: Promise.resolve() };
+    const all = this.#of(lost.user).flatMap((owner) => owner.detached.map((other) => ({ owner, other })));
+    lost.detached = [...lost.detached, stream];
+    if (all[0] && all.length >= MAX_PER_USER) this.#dropStream(all[0].owner, all[0].other);
+    return stream;
   }
 
   /** Keeps the events of the session from now on. */
   async #place(lost: Lost, ref: SessionRef): Promise<void> {
-    const orphan = this.#addOrphan(lost, ref);
-    orphan.placed = this.hub.subscribe(ref, orphan.mailbox, { shown: NOTHING });
-    await orphan.placed;
-    const [session] = this.hub.observed(orphan.mailbox);
-    if (session) orphan.position = positionOf(session);
+    const stream = this.#detach(lost, ref);
+    stream.placed = this.hub.subscribe(ref, stream.buffer, { shown: NOTHING });
+    await stream.placed;
+    const [session] = this.hub.observed(stream.buffer);
+    if (session) stream.position = positionOf(session);
   }
 
-  #dropOrphan(lost: Lost, orphan: Orphan): void {
-    lost.orphans = lost.orphans.filter((other) => other !== orphan);
-    orphan.mailbox.close();
-    this.hub.leave(orphan.mailbox);
+  #dropStream(lost: Lost, stream: DetachedStream): void {
+    lost.detached = lost.detached.filter((other) => other !== stream);
+    stream.buffer.close();
+    this.hub.leave(stream.buffer);
   }
 
   #drop(lost: Lost): void {
@@ -470,9 +470,9 @@ export class Orphans {
     const others = this.#of(lost.user).filter((other) => other !== lost);
     if (others.length > 0) this.#lost.set(lost.user, others);
     else this.#lost.delete(lost.user);
-    for (const { mailbox } of lost.orphans) {
-      mailbox.close();
-      this.hub.leave(mailbox);
+    for (const { buffer } of lost.detached) {
+      buffer.close();
+      this.hub.leave(buffer);
     }
   }
 
@@ -481,14 +481,14 @@ export class Orphans {
   }
 }
 
-const summaryOf = ({ id, at, byName, last, conversations, contested, orphans }: Lost): LostSocket => ({
+const summaryOf = ({ id, at, byName, last, conversations, contested, detached }: Lost): LostSocket => ({
   id,
   at,
   byName,
   last,
   conversations,
   contested,
-  unfinished: orphans.map(({ ref }) => sessionKey(ref)),
+  unfinished: detached.map(({ ref }) => sessionKey(ref)),
 });
 
 const isRunning = ({ turn, queued }: SessionSnapshot): boolean => turn !== null || queued > 0;
@@ -512,11 +512,11 @@ const restated = (bodies: readonly Body[]): Body[] =>
 type BufferedFrame = { readonly body: Body; readonly key: string | null; readonly more: TextBuffer };
 
 /**
- * Room for the largest answer, as chunks and as a whole. A full mailbox is dropped: the history has the answer.
+ * Room for the largest answer, as chunks and as a whole. A full buffer is dropped: the history has the answer.
  */
 const MAX_CHARACTERS = 16_000_000;
 
-class Mailbox implements Subscriber {
+class ReplayBuffer implements Subscriber {
   readonly hidden = true;
   open = true;
   readonly #frames: BufferedFrame[] = [];

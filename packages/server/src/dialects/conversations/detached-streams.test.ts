@@ -14,9 +14,9 @@ import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { says } from '../../testing/scripted-provider.ts';
 import { until } from '../../testing/until.ts';
 import { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { Inheritance } from './inheritance.ts';
-import { newPeer, Orphans } from './orphans.ts';
+import { DetachedStreams, newPeer } from './detached-streams.ts';
 import { projection, type State } from './projection.ts';
+import { StreamResume } from './resume.ts';
 
 const ignore = () => undefined;
 const preferences = { get: async () => null, put: async () => undefined };
@@ -40,7 +40,7 @@ function fakeSocket(): FakeSocket {
   };
 }
 
-/** The orphans of an engine, and a counter of its watched sessions. */
+/** The detached of an engine, and a counter of its watched sessions. */
 async function harness(keptMs?: number) {
   const { engine } = await createHarness([says('Hello.')]);
   let watching = 0;
@@ -56,71 +56,75 @@ async function harness(keptMs?: number) {
     return engine.watch(ref, sink, { ...options, begin });
   };
   const hub = new SubscriptionHub<State>({ watch } as Engine, projection as never, { log: quietLog });
-  const orphans = new Orphans(hub, { newId: countingIds(), now: Date.now, keptMs });
-  return { engine, orphans, watching: () => watching };
+  const detached = new DetachedStreams(hub, { newId: countingIds(), now: Date.now, keptMs });
+  return { engine, detached, watching: () => watching };
 }
 
 /** The socket takes over everything that was lost. */
-async function inherit(orphans: Orphans, socket: FakeSocket, principal: Principal = LOCAL): Promise<void> {
+async function resume(
+  detached: DetachedStreams,
+  socket: FakeSocket,
+  principal: Principal = LOCAL,
+): Promise<void> {
   const peer = newPeer(socket, principal, Date.now());
-  for (const { id } of await orphans.of(principal.id)) orphans.succeed(peer, id);
+  for (const { id } of await detached.of(principal.id)) detached.succeed(peer, id);
 }
 
 const refOf = (id: number): SessionRef => ({ owner: LOCAL.id, id: `session-${id}` as SessionId });
 
-test('an orphan is dropped after the time limit, and its session is no longer watched', async () => {
-  const { engine, orphans, watching } = await harness(1);
-  await orphans.keep(LOCAL.id, [SESSION]);
+test('an stream is dropped after the time limit, and its session is no longer watched', async () => {
+  const { engine, detached, watching } = await harness(1);
+  await detached.keep(LOCAL.id, [SESSION]);
   expect(watching()).toBe(1);
   await until(() => watching() <= 0);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   const late = fakeSocket();
-  await inherit(orphans, late);
+  await resume(detached, late);
   expect(late.sent).toEqual([]);
 });
 
 test('a conversation that was taken over is not dropped later', async () => {
-  const { engine, orphans, watching } = await harness();
-  await orphans.keep(LOCAL.id, [SESSION]);
+  const { engine, detached, watching } = await harness();
+  await detached.keep(LOCAL.id, [SESSION]);
   const socket = fakeSocket();
-  await inherit(orphans, socket);
+  await resume(detached, socket);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   expect(socket.sent.at(-1)).toBe('workflow_step_complete');
   expect(watching()).toBe(1);
 });
 
-test('beyond the limit the oldest orphan is dropped', async () => {
-  const { orphans, watching } = await harness();
-  for (let id = 0; id < 40; id++) await orphans.keep(LOCAL.id, [refOf(id)]);
+test('beyond the limit the oldest stream is dropped', async () => {
+  const { detached, watching } = await harness();
+  for (let id = 0; id < 40; id++) await detached.keep(LOCAL.id, [refOf(id)]);
   expect(watching()).toBe(32);
-  for (let id = 40; id < 45; id++) await orphans.keep('other' as PrincipalId, [refOf(id)]);
+  for (let id = 40; id < 45; id++) await detached.keep('other' as PrincipalId, [refOf(id)]);
   expect(watching()).toBe(37);
 });
 
-test('a former admin inherits no conversation of others', async () => {
-  const { engine, orphans, watching } = await harness();
+test('a former admin resumes no conversation of others', async () => {
+  const { engine, detached, watching } = await harness();
   const principal: Principal = { ...LOCAL, id: 'ada' as PrincipalId, role: 'developer' };
-  await orphans.keep(principal.id, [SESSION]);
+  await detached.keep(principal.id, [SESSION]);
   const socket = fakeSocket();
-  await inherit(orphans, socket, principal);
+  await resume(detached, socket, principal);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   expect(socket.sent).toEqual([]);
   expect(watching()).toBe(0);
 });
 
-test('a socket that closes before it takes over leaves the orphans to the next one', async () => {
-  const { engine, orphans } = await harness();
-  await orphans.keep(LOCAL.id, [SESSION]);
+test('a socket that closes before it takes over leaves the detached to the next one', async () => {
+  const { engine, detached } = await harness();
+  await detached.keep(LOCAL.id, [SESSION]);
   const gone = fakeSocket();
   gone.open = false;
-  await inherit(orphans, gone);
+  await resume(detached, gone);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   const next = fakeSocket();
-  await inherit(orphans, next);
+  await resume(detached, next);
   expect(next.sent).toEqual([
     'agent_selected',
     'workflow_step_start',
@@ -134,15 +138,15 @@ test('a socket that closes before it takes over leaves the orphans to the next o
 test('a conversation that continues on another node is not sent by this one', async () => {
   const cluster = new HarnessCluster();
   const nodes = await Promise.all([cluster.open([says('Hello.')]), cluster.open([])]);
-  const inheritances = nodes.map(({ engine }) => {
+  const resumes = nodes.map(({ engine }) => {
     const hub = new SubscriptionHub<State>(engine, projection as never, { log: quietLog });
-    return new Inheritance(hub, { engine, log: quietLog, newId: countingIds(), now: Date.now, preferences });
+    return new StreamResume(hub, { engine, log: quietLog, newId: countingIds(), now: Date.now, preferences });
   });
-  const [here, there] = inheritances;
+  const [here, there] = resumes;
   const [{ engine }] = nodes as [HarnessNode, HarnessNode];
   if (!here || !there) throw new Error('there are two nodes');
   const other = refOf(2);
-  await here.orphans.keep(LOCAL.id, [SESSION, other]);
+  await here.detached.keep(LOCAL.id, [SESSION, other]);
   await say(engine, 'Hi');
   await engine.whenIdle(SESSION);
   // Messages on the bus arrive in order.
@@ -152,7 +156,7 @@ test('a conversation that continues on another node is not sent by this one', as
   nodes[1]?.engine.transport?.broadcast({ kind: 'mark', body: null });
   await arrived.promise;
   const socket = fakeSocket();
-  await inherit(here.orphans, socket);
+  await resume(here.detached, socket);
   expect(socket.sent).toEqual([]);
   await engine.send(other, { type: 'input.submit', parts: [textPart('Hi')] }, CALLER);
   await engine.whenIdle(other);
