@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { hostileSettings, repositoryIn } from '../packages/server/src/testing/tools/shell.ts';
-import { fakeModel } from './fake-model.ts';
+import { scriptedModel } from './scripted-model.ts';
 import { followed, postJson, submit, type Target } from './server-process.ts';
 
 const SECRET = 'canary-91b2';
@@ -70,7 +70,7 @@ test('direct calls of a user without the permission to approve read only inside 
 
 test('with auto-edit, saved files cannot make git run programs, and a repository in the working directory needs approval', async () => {
   let calls: { call: string; input: object }[] = [];
-  const model = fakeModel((_, count) => calls[count - 1] ?? { say: 'Done.' });
+  const model = scriptedModel((_, count) => calls[count - 1] ?? { say: 'Done.' });
   const server = await startTestServer({
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'key',

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { until } from '../packages/server/src/testing/until.ts';
-import { fakeModel } from './fake-model.ts';
+import { scriptedModel } from './scripted-model.ts';
 import { followed, getJson, postJson, startProcess, submit } from './server-process.ts';
 
 type Approvals = { approvals: { id: string; ask: { description: string } }[] };
@@ -20,7 +20,7 @@ test('a changed definition asks again after a restart; an unchanged one keeps it
       join(folder, 'definition.json'),
       JSON.stringify({ name: 'act', description, inputSchema: { type: 'object' } }),
     );
-  const model = fakeModel(({ messages }) =>
+  const model = scriptedModel(({ messages }) =>
     messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : { call: 'mcp_changing_act', input: {} },
   );
   const config = join(folder, 'parlance.json');
@@ -103,7 +103,7 @@ test.each([
       join(folder, 'definition.json'),
       JSON.stringify({ name: 'act', inputSchema: { type: 'object' }, ...definition }),
     );
-  const model = fakeModel(({ messages }) =>
+  const model = scriptedModel(({ messages }) =>
     messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : { call: 'mcp_changing_act', input: {} },
   );
   const changing = { command: process.execPath, args: [PROGRAM], cwd: folder };

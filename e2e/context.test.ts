@@ -1,9 +1,15 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { AnyFrame, TestClient } from '../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
-import { type Answer, type ChatRequest, type CountTokens, type FakeModel, fakeModel } from './fake-model.ts';
+import {
+  type Answer,
+  type ChatRequest,
+  type CountTokens,
+  type ScriptedModel,
+  scriptedModel,
+} from './scripted-model.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 
 /** An approximate vendor count: the whole request, at four characters per token. */
@@ -16,7 +22,7 @@ async function start(
   answer: (request: ChatRequest, count: number) => Answer,
   settings: Record<string, string> = {},
 ): Promise<TestClient> {
-  model = fakeModel(answer, byLength);
+  model = scriptedModel(answer, byLength);
   server = await startTestServer({
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'sk-very-secret-key',

@@ -3,14 +3,14 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { readAction } from '../packages/copilot/src/testing/deployed-client.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { post } from './fake-browser.ts';
-import { type Answer, type FakeModel, fakeModel } from './fake-model.ts';
+import { type Answer, type ScriptedModel, scriptedModel } from './scripted-model.ts';
 
-let model: FakeModel | null = null;
+let model: ScriptedModel | null = null;
 let server: TestServer;
 let token: string;
 
 async function start(script?: Answer[]): Promise<void> {
-  model = script ? fakeModel((_request, count) => script[count - 1] ?? DONE) : null;
+  model = script ? scriptedModel((_request, count) => script[count - 1] ?? DONE) : null;
   server = await startTestServer(model ? { OPENAI_BASE_URL: model.url, MODEL: 'fake' } : {});
   token = await server.login('dev', 'dev-password');
 }

@@ -1,10 +1,10 @@
 import { afterEach, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { browse, post, type Site } from './fake-browser.ts';
-import { type Answer, type FakeModel, fakeModel } from './fake-model.ts';
+import { type Answer, type ScriptedModel, scriptedModel } from './scripted-model.ts';
 import { form } from './sites.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let token: string;
 
@@ -19,7 +19,7 @@ const act = (action: string): Answer => ({
 });
 
 async function start(...script: Answer[]): Promise<void> {
-  model = fakeModel((_request, count) => script[count - 1] ?? script.at(-1) ?? DONE);
+  model = scriptedModel((_request, count) => script[count - 1] ?? script.at(-1) ?? DONE);
   server = await startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' });
   token = await server.login('dev', 'dev-password');
 }
@@ -147,7 +147,7 @@ test('a reply sent before the next question does not answer it', async () => {
   const ask = (question: string): Answer => ({ call: 'browser_ask', input: { question, missing: ['it'] } });
   const [thinking, gate] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const script = [PLAN, ask('Delete the draft?'), ask('Delete the account?'), DONE];
-  model = fakeModel(async (_request, count) => {
+  model = scriptedModel(async (_request, count) => {
     if (count === 3) {
       thinking.resolve();
       await gate.promise;

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { post } from './fake-browser.ts';
-import { type Answer, fakeModel } from './fake-model.ts';
+import { type Answer, scriptedModel } from './scripted-model.ts';
 
 let server: TestServer;
 let token: string;
@@ -166,7 +166,7 @@ test('a model that sees images gets a picture of a page whose text is missing', 
     { call: 'browser_act', input: { thought: 'I look at it.', action: 'screenshot()' } },
     { call: 'browser_finish', input: { outcome: 'completed', message: '$21.00' } },
   ];
-  const model = fakeModel(() => answers[step++] ?? { say: 'done' });
+  const model = scriptedModel(() => answers[step++] ?? { say: 'done' });
   const other = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
   try {
     const bearer = await other.login('dev', 'dev-password');
@@ -304,7 +304,7 @@ describe('a select is operated with selectDropdown, in any representation', () =
       { call: 'browser_act', input: { thought: 'I open it.', action: 'click(2)' } },
       { call: 'browser_act', input: { thought: 'I choose.', action: 'selectDropdown(2, "Blue")' } },
     ];
-    const model = fakeModel((_request, count) => script[count - 1] ?? { say: 'Done.' });
+    const model = scriptedModel((_request, count) => script[count - 1] ?? { say: 'Done.' });
     const other = await startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' });
     const bearer = await other.login('dev', 'dev-password');
     const interactiveTree = [{ i: 2, r: 'select', n: 'Colour', v: 'Red|Blue' }];

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../packages/server/src/testing/until.ts';
 import { openStream, STREAMS } from './event-streams.ts';
-import { gatedModel } from './fake-model.ts';
+import { gatedModel } from './scripted-model.ts';
 import { followed, postJson, startProcess, submit } from './server-process.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'parlance-drain-'));

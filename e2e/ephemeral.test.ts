@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Session } from '../packages/sdk/src/index.ts';
 import { until } from '../packages/server/src/testing/until.ts';
-import { gatedModel } from './fake-model.ts';
+import { gatedModel } from './scripted-model.ts';
 import { followed, getJson, postJson, type ServerProcess, startProcess, submit } from './server-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-ephemeral-'));

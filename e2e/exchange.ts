@@ -1,7 +1,7 @@
 /** Shared by the tests of `openai` and `anthropic`. */
 
 import { until } from '../packages/server/src/testing/until.ts';
-import type { Answer, ChatRequest } from './fake-model.ts';
+import type { Answer, ChatRequest } from './scripted-model.ts';
 import { getJson, type Target } from './server-process.ts';
 
 /** The clients' promises are lazy, which matchers for rejections do not support. */

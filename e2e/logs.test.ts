@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fakeModel } from './fake-model.ts';
+import { scriptedModel } from './scripted-model.ts';
 import { startProcess } from './server-process.ts';
 
 type Line = Record<string, unknown> & { msg: string };
@@ -13,7 +13,7 @@ const answered: Record<string, string | null> = {};
 let lines: Line[] = [];
 
 beforeAll(async () => {
-  const model = fakeModel(() => ({ status: 401 }));
+  const model = scriptedModel(() => ({ status: 401 }));
   const settings = { LOG_LEVEL: 'debug', OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   const server = await startProcess(folder, settings);
   const ask = async (name: string, path: string, headers: Record<string, string> = {}) => {

@@ -8,13 +8,19 @@ import {
   type TestDialects,
   type TestServer,
 } from '../packages/server/src/testing/server.ts';
-import { type Answer, type DictatedModel, dictatedModel, type FakeModel, fakeModel } from './fake-model.ts';
+import {
+  type Answer,
+  type DictatedModel,
+  dictatedModel,
+  type ScriptedModel,
+  scriptedModel,
+} from './scripted-model.ts';
 import { durableOf, type ServerProcess, startProcess } from './server-process.ts';
 
-type Script = Parameters<typeof fakeModel>[0];
+type Script = Parameters<typeof scriptedModel>[0];
 type Settings = Record<string, string>;
 
-const settingsOf = ({ url }: FakeModel): Settings => ({
+const settingsOf = ({ url }: ScriptedModel): Settings => ({
   OPENAI_BASE_URL: url,
   OPENAI_API_KEY: 'key',
   MODEL: 'fake',
@@ -23,7 +29,7 @@ const settingsOf = ({ url }: FakeModel): Settings => ({
 
 /** One server for all tests of a file, stopped after the last. Call it at the top of the file. */
 export async function modelServer(script: Script, settings: Settings = {}, dialects: TestDialects = {}) {
-  const model = fakeModel(script);
+  const model = scriptedModel(script);
   const server = await startTestServer({ ...settingsOf(model), ...settings }, dialects);
   afterAll(async () => {
     await server.stop();
@@ -59,8 +65,8 @@ export function testServers() {
     return server;
   }
 
-  function scripted(script: Script): FakeModel {
-    const model = fakeModel(script);
+  function scripted(script: Script): ScriptedModel {
+    const model = scriptedModel(script);
     cleanups.push(model.stop);
     return model;
   }
@@ -69,7 +75,7 @@ export function testServers() {
     /** a server with these settings */
     started,
     /** with a model that gives these answers, one after another */
-    async answering(...answers: Answer[]): Promise<{ model: FakeModel; server: TestServer }> {
+    async answering(...answers: Answer[]): Promise<{ model: ScriptedModel; server: TestServer }> {
       const model = scripted((_, count) => answers[count - 1] ?? { say: 'No more.' });
       return { model, server: await started(settingsOf(model)) };
     },
@@ -80,7 +86,7 @@ export function testServers() {
       return { model, server: await started(model.settings) };
     },
     /** a server that can be killed and started again */
-    restartable(script: Script, settings: Settings = {}): Restartable & { readonly model: FakeModel } {
+    restartable(script: Script, settings: Settings = {}): Restartable & { readonly model: ScriptedModel } {
       const model = scripted(script);
       const folder = mkdtempSync(join(tmpdir(), 'parlance-restart-'));
       cleanups.push(() => rmSync(folder, { recursive: true, force: true }));

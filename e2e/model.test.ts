@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { EVERYTHING } from '../packages/server/src/testing/tools/mcp.ts';
 import { DRIVERS, type Driver } from './drivers.ts';
-import { type Answer, type ChatRequest, type FakeModel, fakeModel } from './fake-model.ts';
+import { type Answer, type ChatRequest, type ScriptedModel, scriptedModel } from './scripted-model.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let token: string;
 
@@ -15,7 +15,7 @@ async function start(
   answer: (request: ChatRequest, count: number) => Answer,
   settings: Record<string, string> = {},
 ) {
-  model = fakeModel(answer);
+  model = scriptedModel(answer);
   server = await startTestServer({
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'sk-very-secret-key',

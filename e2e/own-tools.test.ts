@@ -7,7 +7,7 @@ import { spawnParlance } from '../packages/cli/src/testing/run-parlance.ts';
 import type { DurableEvent, JsonObject } from '../packages/protocol/src/index.ts';
 import { connect } from '../packages/sdk/src/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
-import { fakeModel } from './fake-model.ts';
+import { scriptedModel } from './scripted-model.ts';
 import { followed, getJson, postJson } from './server-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-own-tools-'));
@@ -127,7 +127,7 @@ const textOf = (result: Awaited<ReturnType<typeof call>>): string =>
 
 describe('a tool', () => {
   test('is offered to the model with its parameters, and its result returns to the model', async () => {
-    const model = fakeModel(({ messages }) =>
+    const model = scriptedModel(({ messages }) =>
       messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : { call: 'json', input: { count: 3 } },
     );
     const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };

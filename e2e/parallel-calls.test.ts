@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
-import { fakeModel } from './fake-model.ts';
+import { scriptedModel } from './scripted-model.ts';
 import { followed, getJson, postJson, startProcess, submit } from './server-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-parallel-'));
@@ -40,7 +40,7 @@ function slowSearch() {
 test('after SIGKILL each call is handled on its own: repeated, unknown, or still pending', async () => {
   writeFileSync(join(folder, 'log.txt'), 'a line\n');
   const search = slowSearch();
-  const model = fakeModel((_request, nth) =>
+  const model = scriptedModel((_request, nth) =>
     nth === 1
       ? {
           calls: [

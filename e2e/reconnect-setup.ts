@@ -2,7 +2,7 @@
 import type { TestClient } from '../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { EventReader } from './event-reader.ts';
-import { type DictatedModel, dictatedModel } from './fake-model.ts';
+import { type DictatedModel, dictatedModel } from './scripted-model.ts';
 import { postJson } from './server-process.ts';
 
 export const words = (from: number, count: number): string =>

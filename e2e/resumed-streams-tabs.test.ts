@@ -18,7 +18,7 @@ import {
   textOf,
   write,
 } from './conversations-server.ts';
-import { type DictatedModel, dictatedModel, gatedModel } from './fake-model.ts';
+import { type DictatedModel, dictatedModel, gatedModel } from './scripted-model.ts';
 import { login, startProcess } from './server-process.ts';
 
 setDefaultTimeout(60_000);

@@ -14,7 +14,7 @@ import {
   textOf,
   write,
 } from './conversations-server.ts';
-import { type DictatedModel, dictatedModel } from './fake-model.ts';
+import { type DictatedModel, dictatedModel } from './scripted-model.ts';
 
 let server: ConversationsServer;
 

@@ -2,13 +2,13 @@ import { afterEach, expect, test } from 'bun:test';
 import type { AnyFrame } from '../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { DRIVERS } from './drivers.ts';
-import { type Answer, type FakeModel, fakeModel } from './fake-model.ts';
+import { type Answer, type ScriptedModel, scriptedModel } from './scripted-model.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 
 async function start(answer: (count: number) => Answer): Promise<string> {
-  model = fakeModel((_, count) => answer(count));
+  model = scriptedModel((_, count) => answer(count));
   server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'sk-key', MODEL: 'fake' });
   return server.login('dev', 'dev-password');
 }

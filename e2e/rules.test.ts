@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { findSandbox } from '../packages/server/src/tools/shell/sandbox.ts';
-import { type FakeModel, fakeModel } from './fake-model.ts';
+import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
 import { followed, submit } from './server-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-rules-'));
@@ -19,10 +19,10 @@ async function ruled(
   rules: Rules,
   call: { readonly tool?: string; readonly input: object },
   mode = 'suggest',
-): Promise<{ server: TestServer; model: FakeModel }> {
+): Promise<{ server: TestServer; model: ScriptedModel }> {
   const config = join(mkdtempSync(join(folder, 'case-')), 'config.json');
   writeFileSync(config, JSON.stringify({ rules }));
-  const model = fakeModel(({ messages }) =>
+  const model = scriptedModel(({ messages }) =>
     messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : { call: call.tool ?? 'shell', input: call.input },
   );
   const server = await startTestServer({

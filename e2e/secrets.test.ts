@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spawnParlance } from '../packages/cli/src/testing/run-parlance.ts';
 import { TestClient } from '../packages/server/src/testing/client.ts';
-import { fakeModel } from './fake-model.ts';
+import { scriptedModel } from './scripted-model.ts';
 
 const KEY = 'sk-very-secret-key';
 const PASSWORD = 'a-very-secret-password';
 
 test('a refused key is reported in the log, without any secret', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-secrets-'));
-  const model = fakeModel(() => ({ status: 401 }));
+  const model = scriptedModel(() => ({ status: 401 }));
   const child = spawnParlance(['serve'], {
     cwd: folder,
     env: {

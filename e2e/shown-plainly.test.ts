@@ -4,15 +4,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { DRIVERS, type Driver } from './drivers.ts';
-import { type FakeModel, fakeModel } from './fake-model.ts';
 import { connect } from './mcp/clients.ts';
+import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
 
 const NAME = 'a\u202etxt\u00a0.\u200bsh';
 const SHOWN = 'a\\u{202e}txt\\u{00a0}.\\u{200b}sh';
 const HIDDEN = /[\u202e\u200b\u00a0]/;
 
 let server: TestServer;
-let model: FakeModel;
+let model: ScriptedModel;
 afterEach(async () => {
   await server.stop();
   model.stop();
@@ -29,7 +29,7 @@ const CALLS = {
 test.each(Object.entries(CALLS))(
   '%s is shown with all of its content in every dialect',
   async (kind, call) => {
-    model = fakeModel((_request, count) => (count === 1 ? call : { say: 'Done.' }));
+    model = scriptedModel((_request, count) => (count === 1 ? call : { say: 'Done.' }));
     server = await startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' });
     const token = await server.login('dev', 'dev-password');
     const session = crypto.randomUUID();
@@ -78,7 +78,7 @@ test.each([
   ],
   ['saved file', { call: 'save_file', input: { path: 'a', content: `${LONG}\n${END}\n` } }],
 ])('a long %s is shown to its end in every dialect', async (_, call) => {
-  model = fakeModel((_request, count) => (count === 1 ? call : { say: 'Done.' }));
+  model = scriptedModel((_request, count) => (count === 1 ? call : { say: 'Done.' }));
   server = await startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' });
   const token = await server.login('dev', 'dev-password');
   const session = crypto.randomUUID();

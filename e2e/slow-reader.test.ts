@@ -4,13 +4,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../packages/server/src/testing/until.ts';
-import { type FakeModel, fakeModel } from './fake-model.ts';
 import { type RawReader, rawReader } from './raw-reader.ts';
+import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
 import { postJson, type ServerProcess, startProcess } from './server-process.ts';
 
 const TOKENS = 5_000;
 const folder = mkdtempSync(join(tmpdir(), 'parlance-slow-'));
-let model: FakeModel;
+let model: ScriptedModel;
 /** the server of the tests below */
 let server: ServerProcess;
 let token: string;
@@ -21,7 +21,7 @@ const answerOf = (width: number) =>
   Array.from({ length: TOKENS }, (_, index) => `${index}${'.'.repeat(width)}`).join(' ');
 
 beforeAll(() => {
-  model = fakeModel(({ messages }) => {
+  model = scriptedModel(({ messages }) => {
     const asked = JSON.stringify(messages.at(-1)?.content);
     return { say: answerOf(Number(/words of (\d+)/.exec(asked)?.[1])) };
   });

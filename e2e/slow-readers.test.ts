@@ -11,8 +11,8 @@ import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { APPLICATION, signedCall } from '../packages/server/src/testing/pusher.ts';
 import { until } from '../packages/server/src/testing/until.ts';
 import { STREAMS } from './event-streams.ts';
-import { type FakeModel, fakeModel } from './fake-model.ts';
 import { type RawReader, rawReader } from './raw-reader.ts';
+import { type ScriptedModel, scriptedModel } from './scripted-model.ts';
 import { durableOf, getJson, login, postJson, type ServerProcess, startProcess } from './server-process.ts';
 
 const READERS = 2;
@@ -21,12 +21,12 @@ const MB = 1_000_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-slow-'));
 const probe = join(folder, 'heap');
-let model: FakeModel;
+let model: ScriptedModel;
 let server: ServerProcess;
 let token: string;
 
 beforeAll(async () => {
-  model = fakeModel(() => ({ say: ANSWER }));
+  model = scriptedModel(() => ({ say: ANSWER }));
   server = await startProcess(folder, {
     PROVIDER: 'openai',
     MODEL: 'fake',

@@ -2,7 +2,7 @@
 import { expect, test } from 'bun:test';
 import type { DurableEvent } from '../packages/protocol/src/index.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';
-import { fakeModel } from './fake-model.ts';
+import { scriptedModel } from './scripted-model.ts';
 import { followed, getJson, postJson, submit } from './server-process.ts';
 
 type Approvals = { approvals: { id: string; ask: { command: string[]; grant?: string } }[] };
@@ -13,7 +13,7 @@ test('"always" covers the program inside the working directory; leaving it needs
     ['touch', 'two'],
     ['touch', '../three'],
   ];
-  const model = fakeModel((_, count) => {
+  const model = scriptedModel((_, count) => {
     const command = commands[count - 1];
     return command ? { call: 'shell', input: { command } } : { say: 'Done.' };
   });

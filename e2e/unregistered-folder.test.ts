@@ -7,7 +7,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runParlance } from '../packages/cli/src/testing/run-parlance.ts';
-import { fakeModel } from './fake-model.ts';
+import { scriptedModel } from './scripted-model.ts';
 import { followed, type ServerProcess, startProcess, submit } from './server-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-unregistered-'));
@@ -48,7 +48,7 @@ async function refusalIn(path: string, args: readonly string[] = []): Promise<st
 
 describe('an archive with a database and an unfinished call', () => {
   test('is refused in one line and runs nothing; after a start with --data it is used', async () => {
-    const model = fakeModel(({ messages }) =>
+    const model = scriptedModel(({ messages }) =>
       messages.at(-1)?.role === 'tool' ? { say: 'Done.' } : { call: 'echo', input: { value: 'x' } },
     );
     const gate = Promise.withResolvers<void>();

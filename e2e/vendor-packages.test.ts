@@ -7,10 +7,10 @@ import { connect } from '@parlance/sdk';
 import { spawnScript } from '../packages/cli/src/testing/run-parlance.ts';
 import { VENDOR_NAMES, VENDORS } from '../packages/server/src/providers/vendors.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';
-import { fakeModel } from './fake-model.ts';
+import { scriptedModel } from './scripted-model.ts';
 import { startProcess } from './server-process.ts';
 
-const model = fakeModel(() => ({ say: 'Hello.' }));
+const model = scriptedModel(() => ({ say: 'Hello.' }));
 const folder = mkdtempSync(join(tmpdir(), 'parlance-vendors-'));
 afterAll(() => {
   model.stop();

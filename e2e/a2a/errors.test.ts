@@ -2,16 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { request as httpRequest } from 'node:http';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { postJson } from '../server-process.ts';
 import { connect, failure, getTask, messageOf, requestOf, send } from './client.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let closed: TestServer;
 
 beforeAll(async () => {
-  model = fakeModel(() => ({ say: 'Fine.' }));
+  model = scriptedModel(() => ({ say: 'Fine.' }));
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   const listeners = [{ dialect: 'a2a', port: 0 }];
   server = await startTestServer({ ...settings, PARLANCE_TRUSTED_PROXIES: '1' }, { listeners });

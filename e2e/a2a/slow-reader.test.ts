@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fakeModel } from '../fake-model.ts';
+import { scriptedModel } from '../scripted-model.ts';
 import { followed, postJson, startProcess } from '../server-process.ts';
 import { later } from './stage.ts';
 
@@ -34,7 +34,7 @@ function unchunked(bytes: Buffer): string {
 const textOf = ({ parts }: Artifact): string => parts.map(({ text }) => text).join('');
 
 test('receives the task again, and has the whole answer in the end', async () => {
-  const model = fakeModel(() => ({ say: ANSWER }));
+  const model = scriptedModel(() => ({ say: ANSWER }));
   later(model.stop);
   const folder = mkdtempSync(join(tmpdir(), 'parlance-a2a-'));
   later(() => rmSync(folder, { recursive: true, force: true }));

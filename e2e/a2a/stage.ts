@@ -1,7 +1,7 @@
 /** Servers and models for one test. */
 import { afterEach } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, dictatedModel, fakeModel } from '../fake-model.ts';
+import { type Answer, dictatedModel, scriptedModel } from '../scripted-model.ts';
 import { connect } from './client.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -21,7 +21,7 @@ export async function serverOf(settings: Record<string, string>): Promise<TestSe
 
 /** A server with a model that gives these answers, one after another. */
 export async function answering(...answers: Answer[]) {
-  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+  const model = scriptedModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
   later(model.stop);
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   const server = await serverOf(settings);

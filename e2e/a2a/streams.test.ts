@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Task } from '@a2a-js/sdk';
-import { dictatedModel } from '../fake-model.ts';
+import { dictatedModel } from '../scripted-model.ts';
 import { durableOf, followed, postJson, startProcess } from '../server-process.ts';
 import {
   cancelTask,

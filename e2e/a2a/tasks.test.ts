@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { type Message, TaskState } from '@a2a-js/sdk';
 import type { Client } from '@a2a-js/sdk/client';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf, followed, getJson, submit } from '../server-process.ts';
 import {
   connect,
@@ -22,12 +22,12 @@ import {
   wordsOfMessage,
 } from './client.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let client: Client;
 
 beforeAll(async () => {
-  model = fakeModel(({ messages }) => {
+  model = scriptedModel(({ messages }) => {
     const last = messages.at(-1);
     if (last?.role === 'tool') return { say: 'Echoed.' };
     const text = JSON.stringify(last?.content);

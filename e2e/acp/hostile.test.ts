@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { AnyFrame, TestClient } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf } from '../server-process.ts';
 import { Editor } from './editor.ts';
 
@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('an editor', () => {
   let server: TestServer;
-  let model: FakeModel;
+  let model: ScriptedModel;
   let token: string;
   let stranger: string;
   let count = 0;
@@ -23,7 +23,7 @@ describe('an editor', () => {
 
   beforeAll(async () => {
     // Each new conversation begins with a call that waits, and ends with text.
-    model = fakeModel(({ messages }) =>
+    model = scriptedModel(({ messages }) =>
       messages.at(-1)?.role === 'tool'
         ? { say: 'Done.' }
         : { call: 'shell', input: { command: ['python3', '-c', '1'] } },

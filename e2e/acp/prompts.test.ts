@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ContentBlock, methods } from '@agentclientprotocol/sdk';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type ChatRequest, type FakeModel, fakeModel, type Answer as ModelAnswer } from '../fake-model.ts';
+import {
+  type ChatRequest,
+  type Answer as ModelAnswer,
+  type ScriptedModel,
+  scriptedModel,
+} from '../scripted-model.ts';
 import { durableOf, followed } from '../server-process.ts';
 import { type Answer, choose, Editor, refusal } from './editor.ts';
 
@@ -32,12 +37,12 @@ function answerTo({ messages }: ChatRequest): ModelAnswer {
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parlance-acp-prompts-')));
 let isCut = false;
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let root: string;
 
 beforeAll(async () => {
-  model = fakeModel(answerTo);
+  model = scriptedModel(answerTo);
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   server = await startTestServer({ ...settings, MAX_ITERATIONS: `${MAX_STEPS}` });
   root = realpathSync(server.root);

@@ -3,17 +3,17 @@ import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { followed, type ServerProcess, startProcess } from '../server-process.ts';
 import { Editor } from './editor.ts';
 
 const base = realpathSync(mkdtempSync(join(tmpdir(), 'parlance-acp-gone-')));
-let model: FakeModel;
+let model: ScriptedModel;
 /** The model stops after some words until this is set. */
 let speaks = false;
 
 beforeAll(() => {
-  model = fakeModel(({ messages }) =>
+  model = scriptedModel(({ messages }) =>
     JSON.stringify(messages.at(-1)?.content).includes('slow') && !speaks
       ? { say: 'Some words ', after: 'silence' }
       : { say: 'The whole answer.' },

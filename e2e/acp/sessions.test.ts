@@ -6,17 +6,17 @@ import { type ListSessionsResponse, methods } from '@agentclientprotocol/sdk';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { DRIVERS } from '../drivers.ts';
 import { DIALECT_CLIENTS } from '../elsewhere/dialect-clients.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { followed, postJson, submit } from '../server-process.ts';
 import { Editor, whenWithdrawn } from './editor.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let root: string;
 let token: string;
 
 beforeAll(async () => {
-  model = fakeModel(({ messages }) => {
+  model = scriptedModel(({ messages }) => {
     const last = messages.at(-1);
     const text = JSON.stringify(last?.content ?? '');
     if (last?.role === 'tool') return { say: 'Done.' };

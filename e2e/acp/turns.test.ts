@@ -5,7 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { methods } from '@agentclientprotocol/sdk';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type ChatRequest, type FakeModel, fakeModel, type Answer as ModelAnswer } from '../fake-model.ts';
+import {
+  type ChatRequest,
+  type Answer as ModelAnswer,
+  type ScriptedModel,
+  scriptedModel,
+} from '../scripted-model.ts';
 import { durableOf, followed, getJson, postJson, submit } from '../server-process.ts';
 import { type Answer, choose, Editor, refusal, whenWithdrawn } from './editor.ts';
 
@@ -27,13 +32,13 @@ function answerTo({ messages }: ChatRequest): ModelAnswer {
 }
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parlance-acp-')));
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let settings: Record<string, string>;
 let root: string;
 
 beforeAll(async () => {
-  model = fakeModel(answerTo);
+  model = scriptedModel(answerTo);
   settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   server = await startTestServer(settings);
   root = realpathSync(server.root);

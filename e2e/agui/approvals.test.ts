@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HttpAgent, ResumeEntry } from '@ag-ui/client';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
+import { type Answer, type ChatRequest, type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf, getJson, postJson } from '../server-process.ts';
 import { contentOf, distinct, failOnWarnings, httpAgent, type RunResult, run } from './client.ts';
 
@@ -21,12 +21,12 @@ function answerTo({ messages }: ChatRequest): Answer {
   return calls.length > 0 ? { calls } : { say: `You said ${text}.` };
 }
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 
 failOnWarnings();
 beforeAll(async () => {
-  model = fakeModel((request) => answerTo(request));
+  model = scriptedModel((request) => answerTo(request));
   server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
 });
 afterAll(async () => {

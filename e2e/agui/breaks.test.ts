@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Message } from '@ag-ui/client';
-import { type Answer, fakeModel } from '../fake-model.ts';
+import { type Answer, scriptedModel } from '../scripted-model.ts';
 import { durableOf, followed, startProcess, type Target } from '../server-process.ts';
 import { contentOf, distinct, failOnWarnings, httpAgent, run, user } from './client.ts';
 import { cancel, cleanUp, cleanups, ends, seen, serverOf } from './setup.ts';
@@ -137,7 +137,7 @@ describe('after a kill of the server', () => {
   }
 
   test('the interrupt is still pending under the same id, and can be shown and resumed', async () => {
-    const model = fakeModel(({ messages }) =>
+    const model = scriptedModel(({ messages }) =>
       messages.at(-1)?.role === 'tool'
         ? { say: 'Done.' }
         : { call: 'shell', input: { command: ['touch', 'a.txt'] } },
@@ -165,7 +165,7 @@ describe('after a kill of the server', () => {
 
   test('during an answer: a repeated message is the same turn, and nothing is duplicated', async () => {
     const answers: Answer[] = [{ say: 'Half an answer ', after: 'silence' }, { say: 'A whole answer.' }];
-    const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+    const model = scriptedModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
     cleanups.push(model.stop);
     const start = await folderOf({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
     const first = await start();
@@ -188,7 +188,7 @@ describe('after a kill of the server', () => {
 
   test('or its shutdown: the turn is not cancelled, and continues at the next start', async () => {
     const answers: Answer[] = [{ say: 'Half an answer ', after: 'silence' }, { say: 'A whole answer.' }];
-    const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+    const model = scriptedModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
     cleanups.push(model.stop);
     const settings = {
       OPENAI_BASE_URL: model.url,

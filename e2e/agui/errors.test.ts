@@ -1,16 +1,16 @@
 /** Errors in the format of the protocol, as the official client receives them. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { type ClientOptions, failOnWarnings, httpAgent, run, user } from './client.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let closed: TestServer;
 
 failOnWarnings();
 beforeAll(async () => {
-  model = fakeModel(({ messages }) => {
+  model = scriptedModel(({ messages }) => {
     const text = JSON.stringify(messages.at(-1)?.content);
     return text.includes('refuse') ? { status: 400 } : { say: 'Fine.' };
   });

@@ -1,6 +1,6 @@
 /** Runs, driven by the official client. */
 import { describe, expect, test } from 'bun:test';
-import type { Answer, ChatRequest } from '../fake-model.ts';
+import type { Answer, ChatRequest } from '../scripted-model.ts';
 import { durableOf } from '../server-process.ts';
 import { contentOf, distinct, httpAgent, run } from './client.ts';
 import { sharedServer } from './setup.ts';

@@ -1,17 +1,23 @@
 /** Servers with models of the test, and helpers for tests of turns. */
 import { afterAll, beforeAll } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, type ChatRequest, dictatedModel, type FakeModel, fakeModel } from '../fake-model.ts';
+import {
+  type Answer,
+  type ChatRequest,
+  dictatedModel,
+  type ScriptedModel,
+  scriptedModel,
+} from '../scripted-model.ts';
 import { durableOf, postJson, type Target } from '../server-process.ts';
 import { type Event, failOnWarnings } from './client.ts';
 
 /** One server for all tests of a file, with a model that answers each request like this. */
 export function sharedServer(answer: (request: ChatRequest) => Answer) {
-  let model: FakeModel;
+  let model: ScriptedModel;
   let server: TestServer;
   failOnWarnings();
   beforeAll(async () => {
-    model = fakeModel(answer);
+    model = scriptedModel(answer);
     server = await startTestServer({
       OPENAI_BASE_URL: model.url,
       OPENAI_API_KEY: 'key',
@@ -50,7 +56,7 @@ export async function serverOf(settings: Record<string, string>): Promise<TestSe
 
 /** A server with a model that gives these answers, one after another. */
 export async function answering(...answers: Answer[]) {
-  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+  const model = scriptedModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
   cleanups.push(model.stop);
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   return { model, settings, server: await serverOf(settings) };

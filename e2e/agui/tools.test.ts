@@ -1,7 +1,7 @@
 /** Tools of the front end: offered, called, answered in the next run. */
 import { describe, expect, test } from 'bun:test';
 import type { Tool } from '@ag-ui/client';
-import type { Answer, ChatRequest } from '../fake-model.ts';
+import type { Answer, ChatRequest } from '../scripted-model.ts';
 import { durableOf } from '../server-process.ts';
 import { contentOf, distinct, httpAgent, run } from './client.ts';
 import { sharedServer } from './setup.ts';

@@ -1,7 +1,7 @@
 /** The turn of a run: streams, disconnects, watching it while it runs, and cancellation by other clients. */
 import { afterEach, describe, expect, test } from 'bun:test';
 import { until } from '../../packages/server/src/testing/until.ts';
-import type { Answer } from '../fake-model.ts';
+import type { Answer } from '../scripted-model.ts';
 import { durableOf, followed, type Target } from '../server-process.ts';
 import { contentOf, distinct, type Event, failOnWarnings, httpAgent, run, user } from './client.ts';
 import { answering, cancel, cleanUp, dictated, ends, seen } from './setup.ts';

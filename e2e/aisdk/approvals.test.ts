@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf, followed, getJson, postJson } from '../server-process.ts';
 import { callsOf, isComplete, ready, says, transport } from './calling-model.ts';
 import {
@@ -21,13 +21,13 @@ import {
   userMessage,
 } from './client.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let count = 0;
 let id: string;
 
 beforeAll(async () => {
-  model = fakeModel(callsOf);
+  model = scriptedModel(callsOf);
   server = await startTestServer({
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'key',

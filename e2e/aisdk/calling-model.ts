@@ -5,7 +5,7 @@ import {
   type UIMessage,
 } from 'ai';
 import { until } from '../../packages/server/src/testing/until.ts';
-import type { Answer, ChatRequest } from '../fake-model.ts';
+import type { Answer, ChatRequest } from '../scripted-model.ts';
 import { type Chat, textOf } from './client.ts';
 
 const TOUCH = ['shell', { command: ['touch', 'a.txt'] }] as const;

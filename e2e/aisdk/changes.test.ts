@@ -1,17 +1,17 @@
 /** Edited and regenerated messages, and chats that start with imported messages. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf } from '../server-process.ts';
 import { chatWith, chunksOf, historyOf, idOf, post, shown, textOf, textsOf, userMessage } from './client.ts';
 
 let count = 0;
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 
 beforeAll(async () => {
-  model = fakeModel(({ messages }) => ({ say: `You said ${messages.at(-1)?.content}.` }));
+  model = scriptedModel(({ messages }) => ({ say: `You said ${messages.at(-1)?.content}.` }));
   server = await startTestServer({
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'key',

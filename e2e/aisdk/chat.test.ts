@@ -1,7 +1,7 @@
 /** Chats of the official client: texts, reasoning, files and the history. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../fake-model.ts';
+import { type Answer, type ChatRequest, type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf } from '../server-process.ts';
 import {
   chatWith,
@@ -29,11 +29,11 @@ function answerTo({ messages }: ChatRequest): Answer {
   return { say: `You said ${text}.`, ...(text.startsWith('think') && { think: 'Hm, yes.' }) };
 }
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 
 beforeAll(async () => {
-  model = fakeModel(answerTo);
+  model = scriptedModel(answerTo);
   server = await startTestServer({
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'key',

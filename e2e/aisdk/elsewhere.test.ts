@@ -4,18 +4,18 @@ import { lastAssistantMessageIsCompleteWithApprovalResponses } from 'ai';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { DRIVERS } from '../drivers.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { openaiClient } from '../openai/client.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { followed, getJson, postJson } from '../server-process.ts';
 import { chatWith, historyOf, serverCalls, shown, textOf, textsOf } from './client.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let headers: Record<string, string>;
 let token: string;
 
 beforeAll(async () => {
-  model = fakeModel(({ messages }) => {
+  model = scriptedModel(({ messages }) => {
     const last = messages.at(-1);
     if (last?.role === 'tool') return { say: 'Done.' };
     const text = String(last?.content ?? '');

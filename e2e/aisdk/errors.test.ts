@@ -1,15 +1,15 @@
 /** Errors before the stream: a status, and one sentence that the client shows. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { chatWith, chunksOf, historyOf, post, textOf, typesOf, userMessage } from './client.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let closed: TestServer;
 
 beforeAll(async () => {
-  model = fakeModel(() => ({ say: 'Fine.' }));
+  model = scriptedModel(() => ({ say: 'Fine.' }));
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   server = await startTestServer(settings, { listeners: [{ dialect: 'aisdk', port: 0 }] });
   closed = await startTestServer({

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { launchBrowser, NO_BROWSER } from '../console/chromium.ts';
 import { removed, visible } from '../console/console.ts';
-import { type DictatedModel, dictatedModel } from '../fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import { durableOf, followed } from '../server-process.ts';
 import { historyOf, textOf } from './client.ts';
 import { type ServedPage, servePage } from './page.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { cuttingProxy } from '../console/cutting-proxy.ts';
-import { dictatedModel } from '../fake-model.ts';
+import { dictatedModel } from '../scripted-model.ts';
 import { durableOf, startProcess, submit } from '../server-process.ts';
 import {
   chatWith,

@@ -2,8 +2,8 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import type { UIMessageChunk } from 'ai';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { dictatedModel, fakeModel } from '../fake-model.ts';
 import { rawReader } from '../raw-reader.ts';
+import { dictatedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf, followed, submit } from '../server-process.ts';
 import { chatWith, chunksOf, historyOf, idOf, post, shown, textOf, textsOf, userMessage } from './client.ts';
 import { answering, cleanedUp, cleanUp, dictated, resume, serverOf, shows, stop } from './turns.ts';
@@ -137,7 +137,7 @@ describe('while an answer is streamed', () => {
 test('a long turn is replayed whole to a reader that pauses', async () => {
   const value = 'x'.repeat(150_000);
   const calls = Array.from({ length: 40 }, () => ['echo', { value }] as const);
-  const model = fakeModel((_, count) => (count === 1 ? { calls } : { say: 'Half ', after: 'silence' }));
+  const model = scriptedModel((_, count) => (count === 1 ? { calls } : { say: 'Half ', after: 'silence' }));
   cleanUp(model.stop);
   const server = await serverOf({
     OPENAI_BASE_URL: model.url,

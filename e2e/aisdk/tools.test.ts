@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { lastAssistantMessageIsCompleteWithToolCalls } from 'ai';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf, followed } from '../server-process.ts';
 import { callsOf, ready, says, TOOLS, transport } from './calling-model.ts';
 import {
@@ -18,13 +18,13 @@ import {
   userMessage,
 } from './client.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let count = 0;
 let id: string;
 
 beforeAll(async () => {
-  model = fakeModel(callsOf);
+  model = scriptedModel(callsOf);
   server = await startTestServer({
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'key',

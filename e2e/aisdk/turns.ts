@@ -1,7 +1,7 @@
 /** Servers with models that a test controls, and the final content of a chat. */
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { type Answer, type DictatedModel, dictatedModel, fakeModel } from '../fake-model.ts';
+import { type Answer, type DictatedModel, dictatedModel, scriptedModel } from '../scripted-model.ts';
 import { type Chat, textOf } from './client.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -28,7 +28,7 @@ export async function dictated(): Promise<{ readonly model: DictatedModel; reado
 
 /** A server with a model that gives these answers, one after another. */
 export async function answering(...answers: Answer[]) {
-  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+  const model = scriptedModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
   cleanUp(model.stop);
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   return { model, settings, server: await serverOf(settings) };

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'bun:test';
 import type Anthropic from '@anthropic-ai/sdk';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { waitingApproval } from '../exchange.ts';
-import type { Answer } from '../fake-model.ts';
 import { has, testServers } from '../model-server.ts';
+import type { Answer } from '../scripted-model.ts';
 import { durableOf, followed, postJson, type Target } from '../server-process.ts';
 import { anthropicClient, failure, sessionOf, textIn } from './client.ts';
 

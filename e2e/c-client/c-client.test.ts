@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { Glob } from 'bun';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { cuttingProxy } from '../console/cutting-proxy.ts';
-import { dictatedModel, type FakeModel, fakeModel } from '../fake-model.ts';
 import { outputOf } from '../output.ts';
+import { dictatedModel, type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf, followed, startProcess } from '../server-process.ts';
 
 const SOURCE = join(import.meta.dir, '../../clients/c');
@@ -20,7 +20,7 @@ function hasFile(path: string): boolean {
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-c-'));
 const cleanups: (() => unknown)[] = [];
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let offline: TestServer;
 
@@ -91,7 +91,7 @@ describe.skipIf(!isBuildable)('the C client', () => {
     ]);
     client = [join(sanitized, 'parlance-c')];
     [plain, fuzzed] = others;
-    model = fakeModel(answerTo);
+    model = scriptedModel(answerTo);
     server = await startTestServer({
       OPENAI_BASE_URL: model.url,
       OPENAI_API_KEY: 'key',

@@ -8,8 +8,8 @@ import { StreamableHTTPClientTransport as ModernTransport } from '@modelcontextp
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { Editor, whenWithdrawn } from '../acp/editor.ts';
-import { type DictatedModel, dictatedModel } from '../fake-model.ts';
 import { legacyClient, modernClient, type Options, wrapped } from '../mcp/clients.ts';
+import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import { durableOf, followed, postJson, submit } from '../server-process.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
 

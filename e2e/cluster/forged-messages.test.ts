@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { RedisClient } from 'bun';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { EventReader } from '../event-reader.ts';
-import { type DictatedModel, dictatedModel } from '../fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import { durableOf, type ServerProcess, submit } from '../server-process.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster } from './nodes.ts';
 

@@ -12,8 +12,8 @@ import { isComplete, says } from '../aisdk/calling-model.ts';
 import { chatWith, historyOf, serverCalls, textOf, textsOf } from '../aisdk/client.ts';
 import { shows, stop } from '../aisdk/turns.ts';
 import { anthropicClient, failure, sessionOf, textIn } from '../anthropic/client.ts';
-import { type DictatedModel, dictatedModel } from '../fake-model.ts';
 import { openaiClient } from '../openai/client.ts';
+import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import { durableOf, followed, getJson, postJson } from '../server-process.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import { payloadOf, reads, settled, started, textOf, write } from '../conversations-server.ts';
-import { type DictatedModel, dictatedModel } from '../fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import { followed, getJson, login } from '../server-process.ts';
 import { type Cluster, LONG_LEASE, missing, startCluster, type ThreeNodes } from './nodes.ts';
 

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import { EventReader } from '../event-reader.ts';
-import { type DictatedModel, dictatedModel } from '../fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import { durableOf, postJson, type ServerProcess, submit } from '../server-process.ts';
 import { type Cluster, missing, startCluster } from './nodes.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
-import type { DictatedModel } from '../fake-model.ts';
+import type { DictatedModel } from '../scripted-model.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { closeSidebar, openSidebar, removed, visible } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';

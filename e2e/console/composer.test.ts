@@ -1,7 +1,7 @@
 /** The message field: drafts, earlier messages, the queue, commands, and where the focus is. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import type { DictatedModel } from '../fake-model.ts';
+import type { DictatedModel } from '../scripted-model.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { chooseOption, removed, visible } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';

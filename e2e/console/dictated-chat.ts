@@ -1,6 +1,6 @@
 /** A chat in one tab, with a model that the test dictates. */
 import type { Locator, Page } from 'playwright-core';
-import { type DictatedModel, dictatedModel } from '../fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import { type Console, openConsole, removed, visible } from './console.ts';
 
 export class DictatedChat {

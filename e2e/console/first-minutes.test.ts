@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { within } from '../../packages/server/src/testing/until.ts';
-import { fakeModel } from '../fake-model.ts';
+import { scriptedModel } from '../scripted-model.ts';
 import { launchBrowser, NO_BROWSER } from './chromium.ts';
 import { openSidebar, visible } from './console.ts';
 import { screenFor } from './screen.ts';
@@ -49,7 +49,7 @@ const KEY = 'sk-local';
 
 /** Lists its models and answers, for those who have the key. */
 function localModel() {
-  const answering = fakeModel(({ model }) => ({ say: `Hello from ${model}.` }));
+  const answering = scriptedModel(({ model }) => ({ say: `Hello from ${model}.` }));
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,

@@ -1,7 +1,7 @@
 /** Text of a model is data: it cannot run scripts or load remote content. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect } from '@parlance/sdk';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, openSidebar, submitInput, visible } from './console.ts';
 
@@ -29,12 +29,12 @@ const HOSTILE = `Hello.
 
 The end.`;
 
-let model: FakeModel;
+let model: ScriptedModel;
 let app: Console;
 
 describe.skipIf(NO_BROWSER)('hostile Markdown', () => {
   beforeAll(async () => {
-    model = fakeModel(() => ({ say: HOSTILE }));
+    model = scriptedModel(() => ({ say: HOSTILE }));
     app = await openConsole({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'hostile' });
   });
   afterAll(async () => {

@@ -5,7 +5,7 @@ import type { Json } from '../../packages/protocol/src/index.ts';
 import { connect } from '../../packages/sdk/src/index.ts';
 import { freePort } from '../../packages/server/src/testing/free-port.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { fakeModel } from '../fake-model.ts';
+import { scriptedModel } from '../scripted-model.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, removed, visible } from './console.ts';
@@ -20,7 +20,7 @@ function portWithout(digits: string): number {
 
 /** A gateway with many models, that can be switched off. */
 function gatewayServer() {
-  const answering = fakeModel(({ model }) => ({ say: `Hello from ${model}.` }));
+  const answering = scriptedModel(({ model }) => ({ say: `Hello from ${model}.` }));
   let isUp = true;
   let lists = 0;
   const server = Bun.serve({

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { type Cluster, missing, startCluster } from '../cluster/nodes.ts';
-import { type DictatedModel, dictatedModel } from '../fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import type { ServerProcess } from '../server-process.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';

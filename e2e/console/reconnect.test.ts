@@ -4,7 +4,7 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
-import { type DictatedModel, dictatedModel } from '../fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, removed, visible } from './console.ts';
 import { type CuttingProxy, cuttingProxy } from './cutting-proxy.ts';

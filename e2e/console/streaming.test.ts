@@ -1,6 +1,6 @@
 /** Tokens change the row that they belong to, and nothing else. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type DictatedModel, dictatedModel } from '../fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, holds, openConsole, visible } from './console.ts';
 

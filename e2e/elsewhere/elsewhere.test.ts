@@ -7,20 +7,20 @@ import type { Page } from 'playwright-core';
 import { NO_BROWSER } from '../console/chromium.ts';
 import { type Console, openConsole, openSidebar, visible } from '../console/console.ts';
 import { DRIVERS } from '../drivers.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { getJson } from '../server-process.ts';
 import { DIALECT_CLIENTS } from './dialect-clients.ts';
 
 const SAID = ['one', 're: one', 'two', 're: two', 'three', 're: three', 'four', 're: four'];
 
-let model: FakeModel;
+let model: ScriptedModel;
 let app: Console;
 let page: Page;
 let token: string;
 
 describe.skipIf(NO_BROWSER)('a session that starts in', () => {
   beforeAll(async () => {
-    model = fakeModel(({ messages }) => ({ say: `re: ${wordsOf(messages.at(-1)?.content)}` }));
+    model = scriptedModel(({ messages }) => ({ say: `re: ${wordsOf(messages.at(-1)?.content)}` }));
     app = await openConsole({
       OPENAI_BASE_URL: model.url,
       OPENAI_API_KEY: 'key',

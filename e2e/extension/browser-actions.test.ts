@@ -2,13 +2,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, type FakeModel, fakeModel } from '../fake-model.ts';
+import { type Answer, type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { NO_BROWSER } from './build.ts';
 import { type Extension, openExtension } from './extension.ts';
 import { type Site, startSite } from './site.ts';
 import { ended, pair, press, send } from './steps.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let script: Answer[] = [];
 let server: TestServer;
 let extension: Extension;
@@ -38,7 +38,7 @@ const close = (...pages: Page[]): Promise<unknown> => Promise.all(pages.map((pag
 describe.skipIf(NO_BROWSER)('the browser', () => {
   beforeAll(async () => {
     [site, other] = [startSite(), startSite()];
-    model = fakeModel(() => script.shift() ?? DONE);
+    model = scriptedModel(() => script.shift() ?? DONE);
     [server, extension] = await Promise.all([
       startTestServer({ OPENAI_BASE_URL: model.url, MODEL: 'fake' }),
       openExtension(),

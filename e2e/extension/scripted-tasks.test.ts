@@ -4,12 +4,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Site, serveSite } from '../../packages/extension/testing/site.ts';
-import type { FakeModel } from '../fake-model.ts';
+import type { ScriptedModel } from '../scripted-model.ts';
 import { type ServerProcess, startProcess } from '../server-process.ts';
 import { NO_BROWSER } from './build.ts';
 import { type TaskBrowser, taskBrowser } from './tasks/browser.ts';
 import { chosen, runTask } from './tasks/run.ts';
-import { scriptedModel } from './tasks/scripted.ts';
+import { taskModel } from './tasks/scripted.ts';
 import { SCRIPTED_TASKS } from './tasks/scripts.ts';
 import { SITE_TASKS } from './tasks/sites.ts';
 
@@ -19,7 +19,7 @@ const LONG = {
 };
 
 let site: Site;
-let model: FakeModel;
+let model: ScriptedModel;
 let folder: string;
 let server: ServerProcess;
 let browser: TaskBrowser;
@@ -30,7 +30,7 @@ describe.skipIf(NO_BROWSER)('a scripted model', () => {
 
   beforeAll(async () => {
     site = serveSite();
-    model = scriptedModel([...SCRIPTED_TASKS, ...SITE_TASKS, LONG]);
+    model = taskModel([...SCRIPTED_TASKS, ...SITE_TASKS, LONG]);
     folder = mkdtempSync(join(tmpdir(), 'parlance-tasks-'));
     server = await start('0');
     browser = await taskBrowser(server, [site.url]);

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
-import { type ChatRequest, fakeModel } from '../fake-model.ts';
+import { type ChatRequest, scriptedModel } from '../scripted-model.ts';
 import { durableOf, followed, getJson, postJson } from '../server-process.ts';
 
 export type Call = { readonly call: string; readonly input: object };
@@ -54,7 +54,7 @@ export async function openStage() {
       return Response.json({ organic: [hit] });
     },
   });
-  const model = fakeModel(obey);
+  const model = scriptedModel(obey);
   const config = join(folder, 'config.json');
   const program = join(import.meta.dir, 'mcp-server.ts');
   const env = { ELSEWHERE: `${elsewhere.url}mcp` };

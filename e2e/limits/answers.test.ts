@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, textOf } from '../../packages/protocol/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { ENDLESS_APIS, ENDLESS_KINDS, type EndlessKind, endlessModel } from '../endless-model.ts';
-import { fakeModel } from '../fake-model.ts';
+import { scriptedModel } from '../scripted-model.ts';
 import { followed, postJson, submit } from '../server-process.ts';
 
 const LIMITS = {
@@ -68,7 +68,7 @@ test('other sessions are answered while one answer does not end', async () => {
 
 test('an answer within the limits is complete, and its calls run', async () => {
   const long = 'word '.repeat(9_000);
-  const model = fakeModel(({ messages }) =>
+  const model = scriptedModel(({ messages }) =>
     messages.at(-1)?.role === 'tool' ? { say: long } : { call: 'echo', input: { value: 'x'.repeat(40_000) } },
   );
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake', ...LIMITS };

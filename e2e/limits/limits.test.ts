@@ -5,7 +5,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { textPart } from '../../packages/protocol/src/index.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { gatedModel } from '../fake-model.ts';
+import { gatedModel } from '../scripted-model.ts';
 
 const stops: (() => unknown)[] = [];
 afterEach(async () => {

@@ -4,7 +4,7 @@ import type { AnyFrame } from '../../packages/server/src/testing/client.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { DRIVERS } from '../drivers.ts';
-import { type GatedModel, gatedModel } from '../fake-model.ts';
+import { type GatedModel, gatedModel } from '../scripted-model.ts';
 
 let server: TestServer;
 let model: GatedModel;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { gatedModel } from '../fake-model.ts';
+import { gatedModel } from '../scripted-model.ts';
 import { type ServerProcess, startProcess, submit } from '../server-process.ts';
 import { slowRequest } from './slow-request.ts';
 

@@ -9,7 +9,7 @@ import { freePort } from '../../packages/server/src/testing/free-port.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { openStream, STREAMS } from '../event-streams.ts';
-import { gatedModel } from '../fake-model.ts';
+import { gatedModel } from '../scripted-model.ts';
 import { durableOf } from '../server-process.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-listeners-'));

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { type Answer, fakeModel } from '../fake-model.ts';
+import { type Answer, scriptedModel } from '../scripted-model.ts';
 import { durableOf, followed, getJson, postJson } from '../server-process.ts';
 import {
   connect,
@@ -25,7 +25,7 @@ const touch = (file: string): Answer => ({ call: 'shell', input: { command: ['to
 
 /** A server with a model that gives these answers, one after another. */
 async function answering(settings: Record<string, string>, ...answers: Answer[]) {
-  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+  const model = scriptedModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
   cleanups.push(model.stop);
   const server = await startTestServer({
     OPENAI_BASE_URL: model.url,

@@ -1,15 +1,15 @@
 /** Errors in the format of the protocol. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { connect, ERAS } from './clients.ts';
 import { ACCEPT, failure, modern, postTo, request } from './raw.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let closed: TestServer;
 beforeAll(async () => {
-  model = fakeModel(() => ({ say: 'Fine.' }));
+  model = scriptedModel(() => ({ say: 'Fine.' }));
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   server = await startTestServer(settings);
   closed = await startTestServer({ ...settings, PARLANCE_AUTH: 'required' });

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf, getJson } from '../server-process.ts';
 import { modern, postTo, request } from './raw.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 let owner: { authorization: string };
 let stranger: { authorization: string };
@@ -14,7 +14,7 @@ let approval: string;
 let turn: string;
 
 beforeAll(async () => {
-  model = fakeModel(() => ({ call: 'shell', input: { command: ['touch', 'canary-file'] } }));
+  model = scriptedModel(() => ({ call: 'shell', input: { command: ['touch', 'canary-file'] } }));
   server = await startTestServer({ PARLANCE_AUTH: 'required', OPENAI_BASE_URL: model.url, MODEL: 'fake' });
   owner = { authorization: `Bearer ${await server.login('dev', 'dev-password')}` };
   stranger = { authorization: `Bearer ${await server.login('uma', 'uma-password')}` };

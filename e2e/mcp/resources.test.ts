@@ -5,16 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { postJson, startProcess, submit } from '../server-process.ts';
 import { connect, ERAS, type McpClient, type Options } from './clients.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 const cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  model = fakeModel(({ messages }) => ({ say: `re: ${JSON.stringify(messages.at(-1)?.content)}` }));
+  model = scriptedModel(({ messages }) => ({ say: `re: ${JSON.stringify(messages.at(-1)?.content)}` }));
   server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
 });
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, dictatedModel, fakeModel } from '../fake-model.ts';
+import { type Answer, dictatedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf, startProcess } from '../server-process.ts';
 import {
   connect,
@@ -88,7 +88,7 @@ describe('a server that is killed and restarted', () => {
   }
 
   function modelOf(...answers: Answer[]) {
-    const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+    const model = scriptedModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
     cleanups.push(model.stop);
     return { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   }

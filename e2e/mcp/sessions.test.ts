@@ -2,16 +2,16 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { DRIVERS } from '../drivers.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf, followed } from '../server-process.ts';
 import { connect, ERAS, type McpClient } from './clients.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 const clients: McpClient[] = [];
 
 beforeAll(async () => {
-  model = fakeModel(({ messages }) => ({ say: `re: ${String(messages.at(-1)?.content)}` }));
+  model = scriptedModel(({ messages }) => ({ say: `re: ${String(messages.at(-1)?.content)}` }));
   server = await startTestServer({
     OPENAI_BASE_URL: model.url,
     OPENAI_API_KEY: 'key',

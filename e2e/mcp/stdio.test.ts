@@ -7,7 +7,7 @@ import { StdioClientTransport as ModernStdio } from '@modelcontextprotocol/clien
 import { StdioClientTransport as LegacyStdio } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { spawnParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
-import { type Answer, fakeModel } from '../fake-model.ts';
+import { type Answer, scriptedModel } from '../scripted-model.ts';
 import { durableOf, startProcess } from '../server-process.ts';
 import {
   connect,
@@ -70,7 +70,7 @@ async function connected(
 }
 
 function answering(...answers: Answer[]) {
-  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+  const model = scriptedModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
   cleanups.push(model.stop);
   return { model, settings: { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' } };
 }

@@ -6,9 +6,9 @@ import {
   type ChatRequest,
   type DictatedModel,
   dictatedModel,
-  type FakeModel,
-  fakeModel,
-} from '../fake-model.ts';
+  type ScriptedModel,
+  scriptedModel,
+} from '../scripted-model.ts';
 import { durableOf, followed } from '../server-process.ts';
 import { connect, ERAS, type McpClient, type Progress } from './clients.ts';
 
@@ -18,12 +18,12 @@ function answerTo({ messages }: ChatRequest): Answer {
   return { say: `You said ${text}.`, think: 'Hm.' };
 }
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 const clients: McpClient[] = [];
 
 beforeAll(async () => {
-  model = fakeModel((request) => answerTo(request));
+  model = scriptedModel((request) => answerTo(request));
   server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
 });
 afterEach(async () => {

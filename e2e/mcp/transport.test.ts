@@ -2,15 +2,15 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { followed } from '../server-process.ts';
 import { connect, modernClient } from './clients.ts';
 import { ACCEPT, failure, modern, postTo, request } from './raw.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let server: TestServer;
 beforeAll(async () => {
-  model = fakeModel(() => ({ say: 'Fine.' }));
+  model = scriptedModel(() => ({ say: 'Fine.' }));
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   server = await startTestServer(settings, { listeners: [{ dialect: 'mcp', port: 0 }] });
 });

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'bun:test';
 
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
-import { type Answer, dictatedModel, fakeModel } from '../fake-model.ts';
+import { type Answer, dictatedModel, scriptedModel } from '../scripted-model.ts';
 import { durableOf, followed, submit } from '../server-process.ts';
 import { connect, ERAS } from './clients.ts';
 
@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 async function answering(...answers: Answer[]) {
-  const model = fakeModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
+  const model = scriptedModel((_, count) => answers[count - 1] ?? { say: 'No more.' });
   cleanups.push(model.stop);
   const settings = { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' };
   const server = await startTestServer(settings);

@@ -1,8 +1,8 @@
 /** Approvals in the Responses API: a pending approval ends the response, and the next one has the rest. */
 import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
-import type { Answer } from '../fake-model.ts';
 import { has, testServers } from '../model-server.ts';
+import type { Answer } from '../scripted-model.ts';
 import { durableOf, followed, getJson, postJson } from '../server-process.ts';
 import { failure, openaiClient } from './client.ts';
 import { callsIn, OWN_TOOLS, textOf, WEATHER } from './responses-setup.ts';

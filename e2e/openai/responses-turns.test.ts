@@ -2,8 +2,8 @@
 import { describe, expect, test } from 'bun:test';
 import type OpenAI from 'openai';
 import { until } from '../../packages/server/src/testing/until.ts';
-import type { Answer } from '../fake-model.ts';
 import { has, testServers } from '../model-server.ts';
+import type { Answer } from '../scripted-model.ts';
 import { followed } from '../server-process.ts';
 import { failure, openaiClient } from './client.ts';
 import { type Event, eventsOf, finalOf, textOf } from './responses-setup.ts';

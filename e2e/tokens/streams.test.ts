@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { within } from '../../packages/server/src/testing/until.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
 import { modern } from '../mcp/raw.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { postJson } from '../server-process.ts';
 import { bearer } from './live.ts';
 
-let model: FakeModel;
+let model: ScriptedModel;
 let second = Promise.withResolvers<void>();
 
 /** An answer that does not end. */
@@ -20,7 +20,7 @@ async function* answer(): AsyncGenerator<string> {
 let server: TestServer;
 let dev: Record<string, string>;
 beforeAll(async () => {
-  model = fakeModel(() => ({ stream: answer() }));
+  model = scriptedModel(() => ({ stream: answer() }));
   server = await startTestServer({ ...model.settings, PARLANCE_API_REQUESTS_PER_MINUTE: '100000' });
   dev = bearer(await server.login('dev', 'dev-password'));
 });

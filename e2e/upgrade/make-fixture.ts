@@ -10,7 +10,7 @@ import { Database } from 'bun:sqlite';
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { fakeModel } from '../fake-model.ts';
+import { scriptedModel } from '../scripted-model.ts';
 import { answersOf, INTERRUPTED } from './answers.ts';
 import { local, untilCount } from './clients.ts';
 import { type PastServer, runPast, startPast } from './past-server.ts';
@@ -22,7 +22,7 @@ if (target === '') throw new Error('usage: make-fixture.ts CHECKOUT TARGET');
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-fixture-'));
 let hangs = true;
-const model = fakeModel((request) => {
+const model = scriptedModel((request) => {
   const answer = scripted(request);
   return 'after' in answer && answer.after === 'silence' && !hangs ? { say: 'It ends after all.' } : answer;
 });

@@ -1,5 +1,5 @@
 /** Answers of the model in the sessions of the fixture. */
-import type { Answer, ChatRequest } from '../fake-model.ts';
+import type { Answer, ChatRequest } from '../scripted-model.ts';
 
 const shell = (...command: string[]): Answer => ({ call: 'shell', input: { command } });
 const act = (action: string): Answer => ({

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { openSqliteStore } from '../../packages/server/src/stores/sqlite/open.ts';
-import { type FakeModel, fakeModel } from '../fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { type ServerProcess, startProcess } from '../server-process.ts';
 import { type Answers, answersOf, INTERRUPTED } from './answers.ts';
 import { ask, events, interact, local, logIn, until, untilCount } from './clients.ts';
@@ -16,10 +16,10 @@ const FIXTURE = join(import.meta.dir, 'schema-1');
 const EXPORTED = readFileSync(join(FIXTURE, 'sessions.jsonl'), 'utf8');
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '');
 
-let model: FakeModel;
+let model: ScriptedModel;
 const folders: string[] = [];
 beforeAll(() => {
-  model = fakeModel(scripted);
+  model = scriptedModel(scripted);
 });
 afterAll(() => {
   model.stop();

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { waitingApproval } from '../exchange.ts';
-import { type Answer, type ChatRequest, fakeModel } from '../fake-model.ts';
+import { type Answer, type ChatRequest, scriptedModel } from '../scripted-model.ts';
 import { postJson } from '../server-process.ts';
 import { Recording } from './recording.ts';
 
@@ -124,7 +124,7 @@ export const goldenFile = (name: string): string => join(import.meta.dir, 'golde
 
 /** What was sent and received in each of the turns. */
 export async function recordedTurns(): Promise<Record<string, string>> {
-  const model = fakeModel(answerTo);
+  const model = scriptedModel(answerTo);
   const server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
   const recorded: Record<string, string> = {};
   try {

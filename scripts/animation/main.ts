@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { openConsole, removed, visible } from '../../e2e/console/console.ts';
-import { dictatedModel } from '../../e2e/fake-model.ts';
+import { dictatedModel } from '../../e2e/scripted-model.ts';
 import { connect } from '../../packages/sdk/src/index.ts';
 import { Film } from './film.ts';
 

@@ -1,5 +1,5 @@
 /** A model that follows a script: it reads the page it receives, and finds elements by name. */
-import { type Answer, type ChatRequest, type FakeModel, fakeModel } from '../../fake-model.ts';
+import { type Answer, type ChatRequest, type ScriptedModel, scriptedModel } from '../../scripted-model.ts';
 
 export type Script = {
   readonly query: string;
@@ -7,8 +7,8 @@ export type Script = {
   readonly steps: readonly string[];
 };
 
-export function scriptedModel(scripts: readonly Script[]): FakeModel {
-  return fakeModel((request) => {
+export function taskModel(scripts: readonly Script[]): ScriptedModel {
+  return scriptedModel((request) => {
     const script = scripts.find(({ query }) => textsOf(request).some((text) => text.startsWith(query)));
     if (!script) return { say: 'There is no script for that.' };
     const done = request.messages.filter(({ role }) => role === 'assistant').length;

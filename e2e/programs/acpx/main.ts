@@ -6,7 +6,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert';
 import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Answer, type ChatRequest, fakeModel } from '../../fake-model.ts';
+import { type Answer, type ChatRequest, scriptedModel } from '../../scripted-model.ts';
 import { durableOf, followed, startProcess, submit } from '../../server-process.ts';
 import { installed } from '../install.ts';
 
@@ -26,7 +26,7 @@ function answerTo({ messages }: ChatRequest): Answer {
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'parlance-acpx-')));
 const home = mkdtempSync(join(tmpdir(), 'parlance-acpx-home-'));
 const packages = await installed('acpx', [`acpx@${VERSION}`]);
-const model = fakeModel(answerTo);
+const model = scriptedModel(answerTo);
 const server = await startProcess(folder, {
   OPENAI_BASE_URL: model.url,
   OPENAI_API_KEY: 'key',

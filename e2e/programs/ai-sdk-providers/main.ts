@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Answer, type ChatRequest, fakeModel } from '../../fake-model.ts';
+import { type Answer, type ChatRequest, scriptedModel } from '../../scripted-model.ts';
 import { getJson, startProcess } from '../../server-process.ts';
 import { installed } from '../install.ts';
 
@@ -22,7 +22,7 @@ function answerTo({ messages }: ChatRequest): Answer {
 
 const folder = await installed('ai-sdk-providers', PACKAGES);
 const work = mkdtempSync(join(tmpdir(), 'parlance-ai-sdk-'));
-const model = fakeModel(answerTo);
+const model = scriptedModel(answerTo);
 const server = await startProcess(work, { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
 
 const PROGRAM = `

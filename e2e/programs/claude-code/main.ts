@@ -3,7 +3,7 @@ import { deepStrictEqual, match, strictEqual } from 'node:assert';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Answer, type ChatRequest, fakeModel } from '../../fake-model.ts';
+import { type Answer, type ChatRequest, scriptedModel } from '../../scripted-model.ts';
 import { durableOf, getJson, startProcess } from '../../server-process.ts';
 import { installed } from '../install.ts';
 
@@ -24,7 +24,7 @@ function answerTo({ messages, tools = [] }: ChatRequest): Answer {
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-claude-code-'));
 const work = mkdtempSync(join(tmpdir(), 'parlance-claude-code-work-'));
-const model = fakeModel(answerTo);
+const model = scriptedModel(answerTo);
 const server = await startProcess(folder, {
   OPENAI_BASE_URL: model.url,
   OPENAI_API_KEY: 'key',

@@ -6,7 +6,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Answer, type ChatRequest, fakeModel } from '../../fake-model.ts';
+import { type Answer, type ChatRequest, scriptedModel } from '../../scripted-model.ts';
 import { durableOf, getJson, startProcess } from '../../server-process.ts';
 import { installed } from '../install.ts';
 
@@ -30,7 +30,7 @@ function answerTo({ messages, tools = [] }: ChatRequest): Answer {
   };
 }
 
-const model = fakeModel(answerTo);
+const model = scriptedModel(answerTo);
 const server = await startProcess(folder, {
   OPENAI_BASE_URL: model.url,
   OPENAI_API_KEY: 'key',

@@ -4,7 +4,7 @@ import { copyFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer } from '../../../packages/server/src/testing/server.ts';
 import { launchBrowser } from '../../console/chromium.ts';
-import { type Answer, type ChatRequest, fakeModel } from '../../fake-model.ts';
+import { type Answer, type ChatRequest, scriptedModel } from '../../scripted-model.ts';
 import { getJson } from '../../server-process.ts';
 import { installed } from '../install.ts';
 
@@ -34,7 +34,7 @@ async function bundled(folder: string): Promise<{ script: string; styles: string
   return { script: await text('.js'), styles: await text('.css') };
 }
 
-const model = fakeModel(answerTo);
+const model = scriptedModel(answerTo);
 const server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
 const runtimeFolder = await installed('copilotkit', RUNTIME);
 copyFileSync(join(import.meta.dir, 'runtime.mjs'), join(runtimeFolder, 'runtime.mjs'));

@@ -3,7 +3,7 @@ import { deepEqual, equal, match } from 'node:assert/strict';
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestServer } from '../../../packages/server/src/testing/server.ts';
-import { type Answer, type ChatRequest, fakeModel } from '../../fake-model.ts';
+import { type Answer, type ChatRequest, scriptedModel } from '../../scripted-model.ts';
 import { followed } from '../../server-process.ts';
 import { installed } from '../install.ts';
 
@@ -37,7 +37,7 @@ const folder = await installed('copilotkit', [
   '@ag-ui/client@0.0.59',
 ]);
 copyFileSync(join(import.meta.dir, 'program.mjs'), join(folder, 'program.mjs'));
-const model = fakeModel(answerTo);
+const model = scriptedModel(answerTo);
 const server = await startTestServer({ OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
 const program = Bun.spawn(['node', 'program.mjs'], {
   cwd: folder,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { description } from '../../../packages/server/src/dialects/openai/describe.ts';
-import { type Answer, type ChatRequest, fakeModel } from '../../fake-model.ts';
+import { type Answer, type ChatRequest, scriptedModel } from '../../scripted-model.ts';
 import { getJson, startProcess } from '../../server-process.ts';
 import { installed } from '../install.ts';
 
@@ -20,7 +20,7 @@ function answerTo({ messages }: ChatRequest): Answer {
 
 const folder = await installed('langchain', PACKAGES);
 const work = mkdtempSync(join(tmpdir(), 'parlance-langchain-'));
-const model = fakeModel(answerTo);
+const model = scriptedModel(answerTo);
 const server = await startProcess(work, { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
 
 async function run(name: string, code: string): Promise<string> {

@@ -6,9 +6,9 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startTestServer } from '../../../packages/server/src/testing/server.ts';
-import { type Answer, type ChatRequest, fakeModel } from '../../fake-model.ts';
 import { pathWithParlance } from '../../guide.ts';
 import { configured } from '../../mcp/configurations.ts';
+import { type Answer, type ChatRequest, scriptedModel } from '../../scripted-model.ts';
 import { installed } from '../install.ts';
 
 const VERSION = '2.12.0';
@@ -27,7 +27,7 @@ const program = join(
   await installed('mcp-inspector', [`@modelcontextprotocol/inspector@${VERSION}`]),
   'node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js',
 );
-const model = fakeModel(answerTo);
+const model = scriptedModel(answerTo);
 const server = await startTestServer({
   OPENAI_BASE_URL: model.url,
   OPENAI_API_KEY: 'key',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { type DictatedModel, dictatedModel } from '../../../e2e/fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../../../e2e/scripted-model.ts';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
 import { until } from '../../server/src/testing/until.ts';
 import { type ConnectOptions, connect } from './connect.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { DurableEvent } from '@parlance/protocol';
-import { type DictatedModel, dictatedModel } from '../../../e2e/fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../../../e2e/scripted-model.ts';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
 import { until, within } from '../../server/src/testing/until.ts';
 import { connect } from './connect.ts';

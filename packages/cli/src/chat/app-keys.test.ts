@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DurableEvent } from '@parlance/protocol';
-import { type DictatedModel, dictatedModel } from '../../../../e2e/fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../../../../e2e/scripted-model.ts';
 import { connect } from '../../../sdk/src/index.ts';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
 import { hasTmux, openTerminal, type Terminal, type TerminalOptions } from '../testing/tmux.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cuttingProxy } from '../../../../e2e/console/cutting-proxy.ts';
-import { type DictatedModel, dictatedModel } from '../../../../e2e/fake-model.ts';
+import { type DictatedModel, dictatedModel } from '../../../../e2e/scripted-model.ts';
 import { durableOf, startProcess } from '../../../../e2e/server-process.ts';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
 import { until } from '../../../server/src/testing/until.ts';

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type FakeModel, fakeModel } from '../../../../../e2e/fake-model.ts';
+import { type ScriptedModel, scriptedModel } from '../../../../../e2e/scripted-model.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 import { until } from '../../testing/until.ts';
 
@@ -11,14 +11,14 @@ type Settings = { version: number; problem: string | null; stored: Json; secrets
 
 const KEY = 'sk-test-hunter2hunter2';
 let server: TestServer;
-let model: FakeModel;
+let model: ScriptedModel;
 let vendor: ReturnType<typeof Bun.serve>;
 /** requests to the vendor */
 let requests = 0;
 let ada: string;
 
 beforeAll(async () => {
-  model = fakeModel(() => ({ say: 'Hello from the fake model.' }));
+  model = scriptedModel(() => ({ say: 'Hello from the fake model.' }));
   vendor = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,

@@ -23,7 +23,7 @@ export type Answer =
 /** reported usage */
 export type CountTokens = (request: ChatRequest, answer: Answer) => { prompt: number; completion: number };
 
-export type FakeModel = {
+export type ScriptedModel = {
   readonly url: string;
   /** of a server that uses it */
   readonly settings: Readonly<Record<string, string>>;
@@ -38,10 +38,10 @@ const event = (data: object | string): string =>
 const chunk = (delta: object, finish: string | null = null) =>
   event({ id: 'c', object: 'chat.completion.chunk', choices: [{ index: 0, delta, finish_reason: finish }] });
 
-export function fakeModel(
+export function scriptedModel(
   answer: (request: ChatRequest, count: number) => Answer | Promise<Answer>,
   count: CountTokens = () => ({ prompt: 100, completion: 5 }),
-): FakeModel {
+): ScriptedModel {
   const requests: ChatRequest[] = [];
   const aborted = Promise.withResolvers<void>();
   const server = Bun.serve({
@@ -130,7 +130,7 @@ function stream(
   });
 }
 
-export type GatedModel = FakeModel & {
+export type GatedModel = ScriptedModel & {
   /** ends every open answer, and all that follow */
   release(): void;
 };
@@ -143,7 +143,7 @@ export function gatedModel(): GatedModel {
     await released.promise;
     yield 'and whole.';
   }
-  return { ...fakeModel(() => ({ stream: halves() })), release: released.resolve };
+  return { ...scriptedModel(() => ({ stream: halves() })), release: released.resolve };
 }
 
 export type DictatedModel = {
