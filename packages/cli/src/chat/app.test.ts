@@ -54,7 +54,7 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     expect(screen).toMatch(
       /✻ Thought for .*\n\nTitle\n\nSome bold text and 安宁 👩‍👩‍👧\.\n\n {2}const x = "a";\n\n• one\n• two\n\nThe end\n/,
     );
-    expect(screen).toContain('dictated · suggest');
+    expect(screen).toContain('fake · suggest');
     const colours = await terminal.screen(true);
     expect(colours).toContain('\x1b[35mconst');
     expect(colours).toContain('\x1b[32m"a"');
