@@ -337,7 +337,7 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     await terminal.type('/approval auto');
     await terminal.shows(/auto-edit +Edit files/);
     await terminal.press('Enter');
-    await terminal.shows(/Approval mode: auto-edit\.[\s\S]*dictated · auto-edit/);
+    await terminal.shows(/Approval mode: auto-edit\.[\s\S]*fake · auto-edit/);
     await terminal.type('/nothing like this');
     await terminal.press('Enter');
     await terminal.shows(/❯ \/nothing like this/);
