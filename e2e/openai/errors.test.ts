@@ -209,13 +209,14 @@ describe('limits', () => {
     const client = openaiClient(small.http);
     const large = 'a'.repeat(200_000);
     const { id } = await client.conversations.create();
-    for (const asked of [
-      client.chat.completions.create({ model: 'parlance', messages: [{ role: 'user', content: large }] }),
-      client.responses.create({ model: 'parlance', input: large }),
-      client.conversations.create({ items: [{ role: 'user', content: large }] }),
-      client.conversations.update(id, { metadata: { large } }),
+    for (const ask of [
+      () =>
+        client.chat.completions.create({ model: 'parlance', messages: [{ role: 'user', content: large }] }),
+      () => client.responses.create({ model: 'parlance', input: large }),
+      () => client.conversations.create({ items: [{ role: 'user', content: large }] }),
+      () => client.conversations.update(id, { metadata: { large } }),
     ])
-      expect(await failure(asked)).toMatchObject({
+      expect(await failure(ask())).toMatchObject({
         status: 413,
         type: 'invalid_request_error',
         error: { message: 'The body is larger than 100000 bytes.' },

@@ -51,6 +51,8 @@ export class StoredSetup {
     const version = found?.version ?? 0;
     if (version <= this.#loaded.version) return;
     const stored = await unseal(String(found?.value.sealed), secret);
+    // Another call may have applied them meanwhile.
+    if (version <= this.#loaded.version) return;
     const problem = stored ? this.#apply(stored) : UNREADABLE;
     this.#loaded = { version, stored: stored ?? {}, problem };
     if (problem !== null) log.warn({ problem }, 'ignoring unusable stored settings');
