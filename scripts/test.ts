@@ -79,10 +79,11 @@ const flags = [`--parallel=${workers}`, '--timeout', String(BUN_LIMIT_MS), '--ti
 let result = await run(['--no-isolate', ...process.argv.slice(2)]);
 const { failures, failedTests } = result;
 list('Failures', failures);
-// In CI, files with failures run once more, isolated: a timeout has killed the servers and browsers of the whole file.
+// In CI, or with REPEAT_FAILED, files with failures run once more, isolated: a timeout has killed the servers and browsers of the whole file.
 const files = [...new Set(result.files)];
 const allFound = failures.length >= failedTests;
-if (process.env.CI && files.length > 0 && files.length <= MAX_REPEATED && allFound) {
+const repeats = process.env.CI || process.env.REPEAT_FAILED;
+if (repeats && files.length > 0 && files.length <= MAX_REPEATED && allFound) {
   console.log(`Again: ${files.join(', ')}\n`);
   const again = await run(files.map((name) => `./${name}`));
   list('Failed again', again.failures);
