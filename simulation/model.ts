@@ -1,0 +1,195 @@
+/** Models and tools: random programs of text, reasoning, calls and failures, and tools whose side effects are counted. */
+import { type Ask, Fault, type Part, type TurnId, textPart } from '@parlance/protocol';
+import { z } from 'zod';
+import type { SessionRef } from '../packages/server/src/core/ports/event-store.ts';
+import type { Prompt, Provider, ProviderEvent } from '../packages/server/src/core/ports/provider.ts';
+import type { ModelCallInfo } from '../packages/server/src/core/ports/telemetry.ts';
+import { defineTool, type Tool, type ToolContext } from '../packages/server/src/core/ports/tool.ts';
+import type { Random } from './random.ts';
+import type { Process } from './world.ts';
+
+/** What the world learns of side effects, at the moment they happen. */
+export type Effects = {
+  /** a model is asked for the next step of a turn */
+  modelCalled(node: Process, ref: SessionRef, turn: TurnId, prompt: Prompt): void;
+  /** the tool of a call throws */
+  failed(call: string): void;
+  /** the side effect of a call happens */
+  happened(node: Process, tool: string, context: Pick<ToolContext, 'session' | 'owner' | 'call'>): void;
+};
+
+const USAGE = { inputTokens: 20, outputTokens: 10 };
+
+/** Ids of calls and blocks are unique in the world, so that an effect belongs to one call. */
+export class Model {
+  #calls = 0;
+  #blocks = 0;
+  /** false at the end of a run: answers are short, and no call is made, so that turns end */
+  lively = true;
+
+  constructor(private readonly effects: Effects) {}
+
+  /** `called` is what the engine last told of a model call: it does so right before the call. */
+  provider(process: Process, called: () => ModelCallInfo | null): Provider {
+    const model = this;
+    return {
+      name: 'simulated',
+      model: 'simulated',
+      contextLimit: 4_000,
+      async *stream(prompt, signal, take) {
+        const { session, turn } = called() ?? {};
+        if (prompt.task === 'chat' && session && turn)
+          model.effects.modelCalled(process, session, turn, prompt);
+        const stopped = Promise.withResolvers<'stopped'>();
+        signal.addEventListener('abort', () => stopped.resolve('stopped'), { once: true });
+        for (const event of model.#program(process.random, prompt)) {
+          const waited = await Promise.race([
+            process.sleep(process.random.latency(8)).then(() => 'on'),
+            stopped.promise,
+          ]);
+          if (waited === 'stopped' || signal.aborted) {
+            yield { type: 'failed', fault: { code: 'cancelled', message: 'stopped' } };
+            return;
+          }
+          if ((event.type === 'text' || event.type === 'reasoning') && process.random.chance(0.7))
+            if (take?.(event.type, event.text)) continue;
+          if (event.type !== 'ended' || event.stop !== 'length') yield event;
+          else {
+            // An endless answer: it ends with the turn, or after a while.
+            await Promise.race([process.sleep(process.random.between(500, 20_000)), stopped.promise]);
+            yield signal.aborted
+              ? { type: 'failed', fault: { code: 'cancelled', message: 'stopped' } }
+              : { ...event, stop: 'done' };
+          }
+        }
+      },
+    };
+  }
+
+  *#program(random: Random, prompt: Prompt): Generator<ProviderEvent> {
+    if (prompt.task !== 'chat') {
+      yield { type: 'text', text: 'a summary' };
+      yield { type: 'ended', usage: USAGE, stop: 'done' };
+      return;
+    }
+    const failure = random.unit();
+    if (random.chance(0.4)) yield* this.#block('reasoning', random);
+    if (random.chance(0.1))
+      yield { type: 'sealed', sealed: { provider: 'simulated', data: 'opaque' } as never };
+    if (this.lively && failure < 0.05) {
+      yield { type: 'text', text: `[${++this.#blocks}: half` };
+      yield {
+        type: 'retrying',
+        attempt: 1,
+        delayMs: 10,
+        fault: { code: 'provider_unavailable', message: 'The model is busy.' },
+      };
+    }
+    if (random.chance(0.8)) yield* this.#block('text', random);
+    if (this.lively && failure > 0.95) {
+      const codes = ['provider_unavailable', 'context_too_long', 'provider_rejected'] as const;
+      yield { type: 'failed', fault: { code: random.pick(codes) as never, message: 'The model failed.' } };
+      return;
+    }
+    const calls = this.lively && random.chance(0.55) ? random.between(1, 3) : 0;
+    for (let index = 0; index < calls; index++) yield* this.#call(index, random);
+    const endless = this.lively && calls === 0 && random.chance(0.05);
+    yield { type: 'ended', usage: USAGE, stop: calls > 0 ? 'calls' : endless ? 'length' : 'done' };
+  }
+
+  /** A block begins with `[` and ends with `]`, so that a part of it can be told from all of it. */
+  *#block(type: 'text' | 'reasoning', random: Random): Generator<ProviderEvent> {
+    const block = ++this.#blocks;
+    yield { type, text: `[${block}:` };
+    for (let word = random.between(0, 8); word > 0; word--) yield { type, text: ` ${word}` };
+    yield { type, text: ']' };
+  }
+
+  *#call(index: number, random: Random): Generator<ProviderEvent> {
+    const call = `c${++this.#calls}`;
+    const tool = random.pick(TOOL_NAMES);
+    const input = { call };
+    const text = JSON.stringify(input);
+    if (random.chance(0.5)) {
+      yield { type: 'arguments', index, call, tool, text: text.slice(0, 5) };
+      yield { type: 'arguments', index, call, tool, text: text.slice(5) };
+    }
+    const isMalformed = random.chance(0.05);
+    const isUnknown = !isMalformed && random.chance(0.05);
+    if (isMalformed) yield { type: 'call', call, tool, input: {}, malformed: '{"call":' };
+    else if (isUnknown) yield { type: 'call', call, tool: 'no_such_tool', input };
+    else yield { type: 'call', call, tool, input };
+  }
+}
+
+const asking = (tool: string): Ask => ({
+  kind: 'command',
+  command: [tool],
+  description: `Run ${tool}`,
+  grant: `simulated:${tool}`,
+});
+
+type Kind = Pick<Tool, 'repeatable' | 'exclusive' | 'deferred'> & {
+  readonly asks?: boolean;
+  readonly browser?: boolean;
+};
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  plain: {},
+  plain_too: {},
+  repeatable: { repeatable: true },
+  guarded: { asks: true },
+  guarded_alone: { asks: true, exclusive: 'if-asked' },
+  ordered: { exclusive: 'always' },
+  ordered_guarded: { exclusive: 'always', asks: true },
+  deferred: { deferred: true },
+  browser: { browser: true },
+};
+
+const TOOL_NAMES = Object.keys(KINDS);
+export const isRepeatable = (tool: string): boolean => KINDS[tool]?.repeatable === true;
+export const needsApproval = (tool: string): boolean => KINDS[tool]?.asks === true;
+export const isCounted = (tool: string): boolean =>
+  tool in KINDS && !KINDS[tool]?.deferred && !KINDS[tool]?.browser;
+
+/** The tools of one node. */
+export function toolsOf(process: Process, effects: Effects): Map<string, Tool> {
+  const { random } = process;
+  const tools = Object.entries(KINDS).map(([name, { asks = false, browser = false, ...kind }]) =>
+    defineTool({
+      ...kind,
+      name,
+      asks,
+      description: `A tool that is ${name}.`,
+      input: z.object({ call: z.string() }),
+      approval: async () => {
+        if (random.chance(0.2)) await process.sleep(random.between(1, 400));
+        return asks ? asking(name) : null;
+      },
+      async run(_input, context) {
+        if (kind.deferred) return { parts: [] };
+        if (browser) return { parts: [textPart(JSON.stringify(await atBrowser(context)))] };
+        await process.sleep(random.latency(10));
+        effects.happened(process, name, context);
+        await process.sleep(random.latency(20));
+        if (random.chance(0.05)) {
+          effects.failed(context.call);
+          throw new Fault('tool_failed', 'It does not work.');
+        }
+        const parts: Part[] = [textPart(`done ${context.call}`)];
+        return { parts, ...(random.chance(0.1) && { untrusted: true as const }) };
+      },
+    }),
+  );
+  return new Map(tools.map((tool) => [tool.name, tool]));
+}
+
+const atBrowser = (context: ToolContext) =>
+  context.atClient({
+    tool: 'browser',
+    parameters: { call: context.call },
+    schema: {},
+    permissions: [],
+    timeoutMs: 5_000,
+    unavailable: 'No browser is connected.',
+  });

@@ -1,0 +1,355 @@
+/**
+ * What must hold. An oracle sees every commit at the moment the database decides it, every side effect at the moment it happens,
+ * every acknowledgement that a client receives and every view at the end. It knows nothing of the engine: the rules are those of
+ * `docs/guarantees.md`, written again over the events alone.
+ */
+import { type DurableEvent, type JsonObject, textOf } from '@parlance/protocol';
+import { type SessionRef, sessionKey } from '../packages/server/src/core/ports/event-store.ts';
+import type { Driver } from '../packages/server/src/core/ports/lease.ts';
+import type { Prompt } from '../packages/server/src/core/ports/provider.ts';
+import { isCounted, isRepeatable, needsApproval } from './model.ts';
+import type { Committed } from './store.ts';
+import type { World } from './world.ts';
+
+export const MAX_STEPS = 4;
+export const MAX_QUEUED = 4;
+
+type Call = { readonly tool: string; started: boolean; allowed: boolean; outcome: string | null };
+
+/** What the log of one session says, event by event. */
+class SessionLogRules {
+  seq = 0;
+  turn: string | null = null;
+  steps = 0;
+  readonly ids = new Set<string>();
+  readonly blocks = new Set<string>();
+  /** the calls of the running turn */
+  calls = new Map<string, Call>();
+  readonly everyCall = new Map<string, Call>();
+  readonly approvals = new Map<string, { readonly call: string; answered: boolean }>();
+  readonly grants = new Set<string>();
+  queue: string[] = [];
+  readonly keys = new Set<string>();
+
+  constructor(private readonly fail: (message: string) => void) {}
+
+  append(events: readonly DurableEvent[]): void {
+    const endsEarly = events.some(({ type }) => type === 'turn.cancelled' || type === 'turn.failed');
+    for (const event of events) this.#take(event, endsEarly);
+    if (this.queue.length > MAX_QUEUED)
+      this.fail(`${this.queue.length} inputs are queued, more than the limit of ${MAX_QUEUED}`);
+  }
+
+  #take(event: DurableEvent, endsEarly: boolean): void {
+    if (event.seq !== this.seq + 1)
+      this.fail(`event ${event.seq} follows event ${this.seq}: numbers have a gap`);
+    this.seq = event.seq;
+    if (this.ids.has(event.id)) this.fail(`event id ${event.id} is used twice`);
+    this.ids.add(event.id);
+    const isOfTurn =
+      'turn' in event &&
+      event.type !== 'turn.started' &&
+      event.type !== 'input.accepted' &&
+      event.type !== 'input.cancelled';
+    if (isOfTurn && event.turn !== undefined && event.turn !== this.turn)
+      this.fail(`${event.type} belongs to turn ${event.turn}, but ${this.turn ?? 'no turn'} is running`);
+    switch (event.type) {
+      case 'input.accepted':
+        if (event.key !== undefined && this.keys.has(event.key))
+          this.fail(`the input with key ${event.key} was accepted twice`);
+        if (event.key !== undefined) this.keys.add(event.key);
+        this.queue.push(event.input);
+        return;
+      case 'input.cancelled':
+        this.queue = this.queue.filter((input) => input !== event.input);
+        return;
+      case 'turn.started':
+        if (this.turn) this.fail(`turn ${event.turn} starts while ${this.turn} is running`);
+        if (this.queue[0] !== event.input)
+          this.fail(`the turn of input ${event.input} starts before that of ${this.queue[0] ?? 'none'}`);
+        this.queue = this.queue.filter((input) => input !== event.input);
+        this.turn = event.turn;
+        this.steps = 0;
+        this.calls = new Map();
+        return;
+      case 'text.ended':
+      case 'reasoning.ended':
+        if (this.blocks.has(event.block)) this.fail(`block ${event.block} ends twice`);
+        this.blocks.add(event.block);
+        if (event.text !== '' && !isWhole(event.text) && !endsEarly)
+          this.fail(`a part of a text is stored as complete: ${event.text.slice(0, 60)}`);
+        if (event.text !== '' && !/^(\[|Paused)/.test(event.text))
+          this.fail(`a text is stored without its beginning: ${event.text.slice(0, 60)}`);
+        return;
+      case 'step.ended':
+        this.steps++;
+        if (this.steps > MAX_STEPS + 1)
+          this.fail(`turn ${event.turn} has ${this.steps} steps, more than the limit of ${MAX_STEPS}`);
+        return;
+      case 'call.requested': {
+        if (this.calls.has(event.call)) this.fail(`call ${event.call} is requested twice`);
+        const call: Call = { tool: event.tool, started: false, allowed: false, outcome: null };
+        this.calls.set(event.call, call);
+        this.everyCall.set(event.call, call);
+        return;
+      }
+      case 'approval.requested': {
+        const call = this.#openCall(event.call, event.type);
+        if (call?.started) this.fail(`an approval is requested for call ${event.call}, which has started`);
+        if (this.approvals.has(event.approval)) this.fail(`approval ${event.approval} is requested twice`);
+        this.approvals.set(event.approval, { call: event.call, answered: false });
+        return;
+      }
+      case 'approval.answered': {
+        const approval = this.approvals.get(event.approval);
+        if (!approval || approval.answered)
+          this.fail(`approval ${event.approval} is answered ${approval ? 'twice' : 'but was not requested'}`);
+        if (approval) approval.answered = true;
+        if (event.answer === 'always') this.grants.add(this.calls.get(event.call)?.tool ?? '');
+        const call = this.#openCall(event.call, event.type);
+        if (call && event.answer !== 'deny') call.allowed = true;
+        return;
+      }
+      case 'tool.started': {
+        const call = this.#openCall(event.call, event.type);
+        if (call?.started && !isRepeatable(call.tool))
+          this.fail(`call ${event.call} of ${call.tool} starts twice`);
+        if (call && needsApproval(call.tool) && !call.allowed && !this.grants.has(call.tool))
+          this.fail(`call ${event.call} of ${call.tool} starts without an approval`);
+        if (call) call.started = true;
+        return;
+      }
+      case 'tool.ended': {
+        const call = this.#openCall(event.call, event.type);
+        if (call) call.outcome = event.outcome;
+        return;
+      }
+      case 'turn.ended':
+      case 'turn.failed':
+      case 'turn.cancelled': {
+        for (const [id, call] of this.calls)
+          if (call.outcome === null) this.fail(`${event.type}, but call ${id} has no outcome`);
+        this.turn = null;
+        return;
+      }
+    }
+  }
+
+  #openCall(id: string, type: string): Call | undefined {
+    const call = this.calls.get(id);
+    if (!call) this.fail(`${type} of call ${id}, which was not requested`);
+    else if (call.outcome !== null) this.fail(`${type} of call ${id}, which has the outcome ${call.outcome}`);
+    return call;
+  }
+}
+
+/** Only the node that drives a turn stores these. */
+const isOfDriver = (event: DurableEvent): boolean =>
+  event.type === 'step.ended' ||
+  event.type === 'turn.ended' ||
+  (event.type === 'text.ended' && !event.interrupted);
+
+const isWhole = (text: string): boolean => /^(\[[^[\]]*\]|Paused .*)$/.test(text);
+
+/** A message that a client has sent. */
+export type SentInput = {
+  readonly ref: SessionRef;
+  readonly text: string;
+  readonly sentAt: number;
+  /** when and as which event it was acknowledged; refused: when it was */
+  acked: { readonly at: number; readonly seq: number } | null;
+  refusedAt: number | null;
+};
+
+export class Oracles {
+  readonly #sessions = new Map<string, SessionLogRules>();
+  readonly #epochs = new Map<number, string>();
+  /** how often the side effect of a call happened */
+  readonly #effects = new Map<string, { readonly tool: string; readonly ref: SessionRef; count: number }>();
+  /** calls whose tool has thrown */
+  readonly #failed = new Set<string>();
+  /** calls whose start was lost in a failover, or erased */
+  readonly #forgiven = new Set<string>();
+  readonly inputs: SentInput[] = [];
+  turns = 0;
+  commits = 0;
+
+  constructor(
+    private readonly world: World,
+    private readonly log: (ref: SessionRef) => DurableEvent[],
+    private readonly isShared: boolean,
+  ) {}
+
+  readonly committed = ({ ref, events, node, as, driver }: Committed): void => {
+    this.commits++;
+    this.turns += events.filter(({ type }) => type === 'turn.started').length;
+    const authority = as.by === 'driver' ? `as driver ${as.epoch}` : `as command, ${as.take}`;
+    this.world.trace(
+      node,
+      `stores ${ref.id} ${events.map((event) => `${event.seq} ${shown(event)}`).join(', ')} (${authority})`,
+    );
+    const driving = events.find(isOfDriver);
+    if (this.isShared && driving && as.by !== 'driver')
+      this.#fail(ref, `${node} stores ${driving.type} without its epoch`);
+    if (driver) {
+      const other = this.#epochs.get(driver.epoch);
+      if (other !== undefined && other !== `${driver.node} ${ref.id}`)
+        this.#fail(ref, `epoch ${driver.epoch} has two drivers: ${other} and ${driver.node} ${ref.id}`);
+      this.#epochs.set(driver.epoch, `${driver.node} ${ref.id}`);
+    }
+    if (!this.suspended) this.#rules(ref).append(events);
+  };
+
+  readonly erased = (ref: SessionRef): void => {
+    this.world.trace('store', `erases ${ref.id}`);
+    for (const call of this.#rules(ref).everyCall.keys()) this.#forgiven.add(call);
+    this.#sessions.delete(sessionKey(ref));
+    for (const [call, effect] of this.#effects)
+      if (sessionKey(effect.ref) === sessionKey(ref)) this.#effects.delete(call);
+    this.#forgetInputs(ref, 0);
+  };
+
+  /** Acknowledged events are gone with the old primary: what follows is judged by the log as it is now. */
+  lost(ref: SessionRef, events: readonly DurableEvent[]): void {
+    this.world.trace('store', `has lost ${ref.id} ${events.map(({ seq }) => seq).join(', ')}`);
+    this.#forgetInputs(ref, this.log(ref).length);
+    for (const event of events)
+      if ('call' in event && typeof event.call === 'string') this.#forgiven.add(event.call);
+  }
+
+  /**
+   * Until the nodes notice a failover that has lost events, they decide on sessions that never were: the rules of the log
+   * are not checked until then.
+   */
+  suspended = false;
+
+  resume(refs: readonly SessionRef[]): void {
+    for (const ref of refs) {
+      const rules = new SessionLogRules((message) => this.#fail(ref, message));
+      this.#sessions.set(sessionKey(ref), rules);
+      // As one append: which events were stored together is not in the log.
+      rules.append(this.log(ref));
+    }
+    this.suspended = false;
+  }
+
+  happened(
+    node: string,
+    tool: string,
+    { ref, call }: { readonly ref: SessionRef; readonly call: string },
+  ): void {
+    this.world.trace(node, `side effect of ${tool} ${call} in ${ref.id}`);
+    const effect = this.#effects.get(call) ?? { tool, ref, count: 0 };
+    this.#effects.set(call, effect);
+    effect.count++;
+    if (this.#forgiven.has(call)) return;
+    const known = this.#sessions.get(sessionKey(ref))?.everyCall.get(call);
+    if (!known?.started)
+      this.#fail(ref, `the side effect of call ${call} happens before its start is stored`);
+    if (effect.count > 1 && !isRepeatable(tool))
+      this.#fail(ref, `the side effect of call ${call} happens ${effect.count} times`);
+  }
+
+  /** The call throws after its side effect. */
+  failed(call: string): void {
+    this.#failed.add(call);
+  }
+
+  /** Only the driver of a turn calls the model for it, and the model reads the message that it answers. */
+  modelCalled(
+    node: string,
+    driver: Driver | null,
+    { ref, turn, prompt }: { readonly ref: SessionRef; readonly turn: string; readonly prompt: Prompt },
+  ): void {
+    const log = this.log(ref);
+    const isCurrent = this.#sessions.get(sessionKey(ref))?.turn === turn;
+    if (this.isShared && isCurrent && driver?.node !== node)
+      this.#fail(ref, `${node} calls the model for a turn that ${driver?.node ?? 'nobody'} drives`);
+    const started = log.find((event) => event.type === 'turn.started' && event.turn === turn);
+    const input = log.find(
+      (event) =>
+        event.type === 'input.accepted' && started?.type === 'turn.started' && event.input === started.input,
+    );
+    const text = input?.type === 'input.accepted' ? textOf(input.parts) : '';
+    if (isCurrent && !JSON.stringify(prompt.items).includes(text))
+      this.#fail(ref, `the model is asked without the message that it answers: ${text}`);
+  }
+
+  /** At the end: acknowledged messages are stored once and in order, refused ones are not, outcomes tell the truth. */
+  finish(refs: readonly SessionRef[]): void {
+    for (const input of this.inputs) this.#checkInput(input);
+    for (const ref of refs) {
+      this.#checkOrder(ref);
+      for (const [id, { tool, started, outcome }] of this.#rules(ref).everyCall) {
+        if (!isCounted(tool) || this.#forgiven.has(id)) continue;
+        const count = this.#effects.get(id)?.count ?? 0;
+        if (outcome === 'ok' && this.#failed.has(id) && !isRepeatable(tool))
+          this.#fail(ref, `call ${id} has failed, but its outcome is ok`);
+        if (outcome === 'ok' && count === 0)
+          this.#fail(ref, `call ${id} ended ok, but its side effect did not happen`);
+        if ((!started || outcome === 'denied') && count > 0)
+          this.#fail(ref, `call ${id} did not start, but its side effect happened`);
+      }
+    }
+  }
+
+  #checkInput({ ref, text, acked, refusedAt }: SentInput): void {
+    const stored = this.log(ref).filter(
+      (event) => event.type === 'input.accepted' && JSON.stringify(event.parts).includes(`"${text}"`),
+    );
+    if (acked && stored.length === 0) this.#fail(ref, `the acknowledged message "${text}" is lost`);
+    if (acked && stored.length > 0 && stored[0]?.seq !== acked.seq)
+      this.#fail(ref, `"${text}" was acknowledged as event ${acked.seq}, but is event ${stored[0]?.seq}`);
+    if (stored.length > 1) this.#fail(ref, `the message "${text}" is stored ${stored.length} times`);
+    if (refusedAt !== null && stored.length > 0)
+      this.#fail(ref, `the message "${text}" was refused, but is stored`);
+  }
+
+  /** If one message was acknowledged before another was sent, it comes first. */
+  #checkOrder(ref: SessionRef): void {
+    const acked = this.inputs.filter((input) => sessionKey(input.ref) === sessionKey(ref) && input.acked);
+    for (const one of acked)
+      for (const other of acked)
+        if (one.acked && other.acked && one.acked.at < other.sentAt && one.acked.seq > other.acked.seq)
+          this.#fail(
+            ref,
+            `"${one.text}" was acknowledged before "${other.text}" was sent, but is stored after it`,
+          );
+  }
+
+  #forgetInputs(ref: SessionRef, after: number): void {
+    for (const [index, input] of [...this.inputs.entries()].reverse())
+      if (sessionKey(input.ref) === sessionKey(ref) && (!input.acked || input.acked.seq > after))
+        this.inputs.splice(index, 1);
+  }
+
+  #rules(ref: SessionRef): SessionLogRules {
+    const known = this.#sessions.get(sessionKey(ref));
+    if (known) return known;
+    const rules = new SessionLogRules((message) => this.#fail(ref, message));
+    this.#sessions.set(sessionKey(ref), rules);
+    return rules;
+  }
+
+  #fail(ref: SessionRef, message: string): void {
+    if (this.suspended) return;
+    this.world.violate(`${ref.id}: ${message}`);
+  }
+}
+
+/** An event in a few words. */
+function shown(event: DurableEvent): string {
+  const { call, text, approval, outcome, parts, answer } = event as DurableEvent & JsonObject;
+  const input = event.type === 'input.accepted' ? JSON.stringify(parts).slice(0, 60) : undefined;
+  return [
+    event.type,
+    call,
+    approval && String(approval).slice(-4),
+    outcome,
+    answer,
+    typeof text === 'string' ? text.slice(0, 24) : undefined,
+    input,
+  ]
+    .filter((one) => typeof one === 'string')
+    .join(' ');
+}
