@@ -14,7 +14,7 @@ for (const { seed, kills, found } of SEEDS) {
     const outcome = await run({ seed, kills, seconds: 60 * slowness() });
     if (outcome.violations.length > 0) console.log(reportOf(seed, outcome).join('\n'));
     expect(outcome.violations).toEqual([]);
-    expect(outcome.kills).toBe(kills);
+    expect(outcome.faults.faults).toHaveLength(kills);
     const acknowledged = outcome.evidence.sent.filter((message) => message.acknowledged);
     expect(new Set(acknowledged.map(({ dialect }) => dialect))).toEqual(
       new Set(['agentloop', 'broadcast', 'conversations', 'copilot', 'extension', 'native']),

@@ -9,8 +9,7 @@ import { DIALECTS } from '../packages/server/src/dialects/index.ts';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { toy } from '../packages/server/src/testing/toy/dialect.ts';
 import { examplesOf } from '../packages/web/src/pages/playground/examples.ts';
-import { clientsOf } from '../packages/web/src/pages/welcome/clients.ts';
-import { serverInfoOf } from '../packages/web/src/pages/welcome/server-info.ts';
+import { clientsOf, serverInfoOf } from '../packages/web/src/pages/welcome/clients.ts';
 import { fuzzedServer } from './fuzz/server.ts';
 import { isolationWalk } from './isolation/isolation-suite.ts';
 

@@ -32,14 +32,17 @@ export type StartingProcess = {
   kill(): Promise<void>;
 };
 
+/** Instead of `parlance serve`: a script that prints the same line, or the command line of another checkout. */
+export type Program = string | { readonly checkout: string };
+
 /**
  * Data and working directory are in `folder`, so that the server can be restarted; `settings` are environment
- * variables. `program` replaces `parlance serve`: a script that prints the same line.
+ * variables.
  */
 export function spawnProcess(
   folder: string,
   settings: Record<string, string> = {},
-  program?: string,
+  program?: Program,
 ): StartingProcess {
   const options = {
     cwd: folder,
@@ -58,7 +61,10 @@ export function spawnProcess(
       ...settings,
     },
   };
-  const child = program === undefined ? spawnParlance(['serve'], options) : spawnScript(program, options);
+  const child =
+    typeof program === 'string'
+      ? spawnScript(program, options)
+      : spawnParlance(['serve'], { ...options, checkout: program?.checkout });
   const errors = outputOf(child.stderr);
   const kill = async () => {
     child.kill('SIGKILL');
@@ -92,7 +98,7 @@ export function spawnProcess(
 export const startProcess = (
   folder: string,
   settings?: Record<string, string>,
-  program?: string,
+  program?: Program,
 ): Promise<ServerProcess> => spawnProcess(folder, settings, program).listening;
 
 /** The stream stays open: closing it would fail the child's next write. Null if it ends before a line. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'bun:test';
 import { readUIMessageStream, safeValidateUIMessages, type UIMessage, type UIMessageChunk } from 'ai';
 import { isDurable, type SessionEvent, type TurnId } from '../../packages/protocol/src/index.ts';
 import { HistoryFold } from '../../packages/server/src/dialects/aisdk/history.ts';
-import { START, step } from '../../packages/server/src/dialects/aisdk/projection.ts';
+import { START, step } from '../../packages/server/src/dialects/aisdk/outbound.ts';
 import { SCENARIOS } from '../../packages/server/src/testing/scenarios.ts';
 import { readTranscript } from '../../packages/server/src/testing/transcripts.ts';
 import { shown } from './client.ts';

@@ -70,6 +70,23 @@ describe.skipIf(missing !== null)(`every dialect on three nodes${missing ? ` (${
       const session = `live-${speaker}`;
       await begun(session);
       const all = await openAll(session);
+      // A socket is open before it is attached: one that has received an answer is.
+      const attaching = await open('agentloop', session, 0);
+      let attached = false;
+      const answered = Promise.all(all.flat().map((driver) => driver.answer())).then(() => {
+        attached = true;
+      });
+      while (!attached) {
+        attaching.say('Hello');
+        await attaching.answer();
+      }
+      await answered;
+      attaching.say('count to 3');
+      const counted = async (driver: Driver): Promise<void> => {
+        while ((await driver.answer()) !== '1 2 3');
+      };
+      await Promise.all([attaching, ...all.flat()].map(counted));
+      attaching.client.close();
       const readers = nodes.map(() => new EventReader(session, undefined, bearer()));
       await Promise.all(readers.map((reader, index) => reader.follow(nodes[index] ?? nodes[0])));
       const before = all.map((same) => same.map(({ client }) => client.frames.length));

@@ -9,7 +9,7 @@ import {
 } from '../../packages/server/src/testing/engines/postgres.ts';
 import type { Engine } from '../../packages/server/src/testing/engines/program.ts';
 import { redisProgram, startRedis } from '../../packages/server/src/testing/engines/redis.ts';
-import { type ServerProcess, type StartingProcess, spawnProcess } from '../server-process.ts';
+import { type Program, type ServerProcess, type StartingProcess, spawnProcess } from '../server-process.ts';
 
 /** Why the tests cannot run; null if they can. */
 export const missing: string | null = !postgresPrograms
@@ -30,8 +30,8 @@ export type Cluster = {
   readonly settings: Readonly<Record<string, string>>;
   /** the shared working directory */
   readonly folder: string;
-  /** Starts another node. */
-  start(settings?: Record<string, string>): Promise<ServerProcess>;
+  /** Starts another node; `program` as in `spawnProcess`. */
+  start(settings?: Record<string, string>, program?: Program): Promise<ServerProcess>;
   /** Starts three nodes. */
   startThree(settings?: Record<string, string>): Promise<ThreeNodes>;
   stop(): Promise<void>;
@@ -39,13 +39,16 @@ export type Cluster = {
   abandon(): void;
 };
 
-/** `postgresSettings` have the form `name=value`. */
+/** `postgresSettings` have the form `name=value`; instead of them, a server can be given. */
 export async function startCluster(
   common: Record<string, string> = {},
-  postgresSettings: readonly string[] = [],
+  postgresSettings: readonly string[] | PostgresEngine = [],
 ): Promise<Cluster> {
   const folder = mkdtempSync(join(tmpdir(), 'parlance-cluster-'));
-  const [postgres, redis] = await Promise.all([startPostgres(postgresSettings), startRedis()]);
+  const [postgres, redis] = await Promise.all([
+    'url' in postgresSettings ? postgresSettings : startPostgres(postgresSettings),
+    startRedis(),
+  ]);
   const settings = {
     DATABASE_URL: await postgres.createDatabase(),
     REDIS_URL: redis.url,
@@ -57,9 +60,9 @@ export async function startCluster(
   };
   const started: ServerProcess[] = [];
   const spawned: StartingProcess[] = [];
-  const start = async (own: Record<string, string> = {}) => {
+  const start = async (own: Record<string, string> = {}, program?: Program) => {
     const data = mkdtempSync(join(folder, `node-${spawned.length + 1}-`));
-    const starting = spawnProcess(data, { ...settings, ...own });
+    const starting = spawnProcess(data, { ...settings, ...own }, program);
     spawned.push(starting);
     const node = await starting.listening;
     started.push(node);

@@ -130,11 +130,12 @@ describe.skipIf(NO_BROWSER)('typing while an approval is pending', () => {
     call(file);
     await visible(card());
     // The page sees the second key after the time of the first has passed.
-    const busy = page.evaluate(`new Promise((resolve) => addEventListener('keyup', () => {
+    await page.evaluate(`window.busy = new Promise((resolve) => addEventListener('keyup', () => {
       for (const end = performance.now() + 3000; performance.now() < end; );
       resolve();
-    }, { once: true }))`);
-    await Promise.all([burst('you'), busy]);
+    }, { once: true })); undefined`);
+    await burst('you');
+    await page.evaluate('window.busy');
     await expectMessage('you', file);
   });
 

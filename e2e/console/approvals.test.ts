@@ -286,6 +286,8 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
 
     await submitInput(app.server, 'chat-answers', 'run mkdir -v permitted');
     await visible(cardOf(page, 'permitted'));
+    // A key that comes before the page listens for answers belongs to a message.
+    await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
     await page.keyboard.press('a');
     await page.getByRole('dialog').getByRole('button', { name: 'Always allow' }).click();
     await visible(page.locator('.call').getByText('Always allowed by you.'));

@@ -120,6 +120,8 @@ export const validationMessageOf = (field: Locator): Promise<string> =>
 type OptionList = {
   readonly options: Iterable<{ readonly value: string; readonly label: string }>;
   selectedIndex: number;
+  readonly dataset: { chosen?: string };
+  addEventListener(type: 'input', listener: () => void, options: { once: true }): void;
 };
 
 /**
@@ -127,15 +129,22 @@ type OptionList = {
  * ignores.
  */
 export async function chooseOption(select: Locator, wanted: string): Promise<void> {
-  const key = await until(() =>
-    select.evaluate((list: OptionList, name) => {
+  await until(async () => {
+    const found = await select.evaluate((list: OptionList, name) => {
       const at = [...list.options].findIndex(({ value, label }) => value === name || label === name);
       if (at < 0) return null;
+      list.dataset.chosen = '';
+      list.addEventListener('input', () => Object.assign(list.dataset, { chosen: list.selectedIndex }), {
+        once: true,
+      });
       list.selectedIndex = at === 0 ? 1 : at - 1;
-      return at === 0 ? 'ArrowUp' : 'ArrowDown';
-    }, wanted),
-  );
-  await select.press(key);
+      return { at: String(at), key: at === 0 ? 'ArrowUp' : 'ArrowDown' };
+    }, wanted);
+    if (!found) return false;
+    await select.press(found.key);
+    // If the page rendered before the key, what was selected before was restored, and the key has chosen another option.
+    return (await select.evaluate(({ dataset }: OptionList) => dataset.chosen)) === found.at;
+  });
 }
 
 export const titled = (page: Page, title: string): Promise<void> =>

@@ -90,4 +90,30 @@ describe.skipIf(NO_BROWSER)('the end of the transcript', () => {
     chat.model.end();
     await removed(chat.stopButton);
   });
+
+  test('is followed after a jump, although the reader has just scrolled and rows change their heights', async () => {
+    await chat.begin();
+    await chat.send('Begin');
+    chat.model.say('A paragraph.\n\n'.repeat(60));
+    await visible(page.getByText('A paragraph.').last());
+    await holds(page, `document.querySelector('.transcript').scrollTop > 0 && ${BELOW} <= 1`);
+    await scrollUp(100);
+    await visible(jump());
+    await jump().click();
+    await page.evaluate(`(() => {
+      const transcript = document.querySelector('.transcript');
+      const size = document.querySelector('.transcript-size');
+      document.querySelector('.transcript-rows').style.display = 'none';
+      size.style.height = size.offsetHeight - 200 + 'px';
+      void transcript.scrollTop;
+      size.style.height = size.offsetHeight + 300 + 'px';
+      document.querySelector('.transcript-rows').style.display = '';
+    })()`);
+    await holds(page, `${BELOW} <= 1`);
+    chat.model.say('Another paragraph.\n\n'.repeat(60));
+    await visible(page.getByText('Another paragraph.').last());
+    await holds(page, `${BELOW} <= 1`);
+    chat.model.end();
+    await removed(chat.stopButton);
+  });
 });

@@ -41,7 +41,7 @@ describe.skipIf(NO_BROWSER)('API keys', () => {
     await page.getByRole('button', { name: 'New key' }).click();
     expect(await page.getByLabel('Role').locator('option').allTextContents()).toEqual([
       'user: chat only, cannot approve',
-      'developer: full access to your sessions',
+      'developer: full access to own sessions',
     ]);
     await page.getByRole('button', { name: 'Cancel' }).click();
     const key = await makeKey(page, 'laptop');

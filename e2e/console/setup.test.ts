@@ -282,6 +282,7 @@ describe.skipIf(NO_BROWSER)('setup', () => {
 
     await page.goto(`${app.server.http}/#/`);
     await chooseOption(page.getByLabel('Domain'), 'High seas');
+    await page.waitForURL(/domain=high-seas/);
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
     await page.keyboard.press('Enter');
     await visible(page.locator('.transcript').getByText('Hello, I am tiny-2.', { exact: true }));

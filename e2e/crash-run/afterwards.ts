@@ -6,19 +6,18 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import { slowness, waitLimit } from '../../packages/server/src/testing/until.ts';
-import { postJson, type ServerProcess } from '../server-process.ts';
+import type { ServerProcess } from '../server-process.ts';
 import { patienceMs } from './client.ts';
-import { endsIn, submitKeyed } from './clients/native.ts';
+import { endsIn, readSession, submitKeyed } from './clients/native.ts';
 import type { Evidence } from './evidence.ts';
 import type { Conversation, Ledger } from './ledger.ts';
-import { pendingApprovals } from './scenes/approval.ts';
+import { answerApproval, pendingApprovals } from './scenes/approval.ts';
 
 /** Sessions of these belong to the user with the token. */
 const OWNED = new Set(['conversations', 'copilot']);
 const AT_ONCE = 8;
 /** Extra time for the final answers, per session. */
 const SESSION_MS = 50;
-const PAGE = 1_000;
 
 type Run = { readonly token: string; readonly folder: string; readonly ledger: Ledger };
 
@@ -27,7 +26,11 @@ export async function collect(server: ServerProcess, { token, folder, ledger }: 
     ...(await pendingApprovals(server, undefined)).map((one) => ({ ...one, token: undefined })),
     ...(await pendingApprovals(server, token)).map((one) => ({ ...one, token })),
   ];
-  for (const one of waiting) await deny(server, one.id, one.token);
+  for (const { id: approval, session, token: owner } of waiting) {
+    const answering = { process: 'last approver', session, approval, answer: 'deny' };
+    const { status } = await answerApproval(server, answering, { owner, ledger });
+    if (status !== 200) throw new Error(`an approval was denied with ${status}`);
+  }
   const events = new Map<string, DurableEvent[]>();
   const left = [...ledger.conversations];
   const deadline = performance.now() + waitLimit() + left.length * SESSION_MS * slowness();
@@ -38,7 +41,7 @@ export async function collect(server: ServerProcess, { token, folder, ledger }: 
       const { id } = next;
       const read = within(deadline + patienceMs(), exchange).catch((thrown) => {
         ledger.recordError(`the last message to ${id}`, thrown);
-        return allEvents(server, id, owner);
+        return readSession(server, { process: 'last reader', session: id, token: owner }, ledger);
       });
       events.set(id, await read);
     }
@@ -62,15 +65,6 @@ async function within<Value>(deadline: number, work: Promise<Value>): Promise<Va
 const bearer = (token: string | undefined): Record<string, string> =>
   token ? { authorization: `Bearer ${token}` } : {};
 
-async function deny(server: ServerProcess, approval: string, token: string | undefined): Promise<void> {
-  const { status } = await postJson(
-    `${server.http}/v1/approvals/${approval}`,
-    { answer: 'deny' },
-    bearer(token),
-  );
-  if (status !== 200) throw new Error(`an approval was denied with ${status}`);
-}
-
 /** Sends one more message; returns all events when it has been answered, or on timeout. */
 async function lastExchange(
   server: ServerProcess,
@@ -78,29 +72,15 @@ async function lastExchange(
   { token, ledger, deadline }: { token: string | undefined; ledger: Ledger; deadline: number },
 ): Promise<DurableEvent[]> {
   const message = ledger.addMessage(conversation, { text: `echo last words of ${conversation.id}` });
-  await submitKeyed({ http: server.http, headers: bearer(token) }, message, ledger);
+  const process = `last sender ${conversation.id}`;
+  await submitKeyed({ http: server.http, headers: bearer(token), process }, message, ledger);
   for (;;) {
-    const events = await allEvents(server, conversation.id, token);
+    const reading = { process: 'last reader', session: conversation.id, token };
+    const events = await readSession(server, reading, ledger);
     const inputs = events.filter(({ type }) => type === 'input.accepted').length;
     if (endsIn(events) === inputs || performance.now() > deadline) return events;
     await Bun.sleep(50);
   }
-}
-
-async function allEvents(
-  server: ServerProcess,
-  session: string,
-  token: string | undefined,
-): Promise<DurableEvent[]> {
-  const durableEvents: DurableEvent[] = [];
-  for (let after: number | null = 0; after !== null; ) {
-    const url: string = `${server.http}/v1/sessions/${session}/events?limit=${PAGE}&after=${after}`;
-    const response: Response = await fetch(url, { headers: bearer(token) });
-    const page = (await response.json()) as { events: DurableEvent[]; next: number | null };
-    durableEvents.push(...page.events);
-    after = page.events.length === 0 ? null : page.next;
-  }
-  return durableEvents;
 }
 
 const linesOf = (path: string): string[] =>

@@ -22,6 +22,12 @@ export type Violation = {
     | 'approval vanished'
     | 'approval answered twice'
     | 'answer lost'
+    | 'refused but stored'
+    | 'stale read'
+    | 'key with two effects'
+    | 'revoked credential accepted'
+    | 'epoch decreased'
+    | 'two drivers'
     | 'client error';
   readonly session: string;
   readonly what: string;

@@ -80,7 +80,7 @@ export async function runClient(kind: ClientKind, run: RunContext, random: Rando
       const connection = await kind.open({ server, token, conversation, ledger });
       const messages = random.between(3, 12);
       for (let count = 0; count < messages && !run.stopping; count++) {
-        await exchange(connection, next, random);
+        await exchange(recorded(connection, ledger), next, random);
       }
       connection.close();
       if (random.chance(0.5)) conversation = ledger.begin(kind.dialect, kind.newId(random));
@@ -88,6 +88,12 @@ export async function runClient(kind: ClientKind, run: RunContext, random: Rando
     return true;
   });
 }
+
+/** Messages of protocols without receipts: the history has no number of their event. */
+const recorded = (connection: ClientConnection, ledger: Ledger): ClientConnection => ({
+  ...connection,
+  send: (message) => ledger.sending(message, () => connection.send(message)),
+});
 
 async function exchange(connection: ClientConnection, next: () => Sent, random: Random): Promise<void> {
   let message = next();

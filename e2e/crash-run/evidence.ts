@@ -10,6 +10,8 @@ export type Sent = {
   readonly text: string;
   /** acknowledged by the server, as the dialect defines it */
   acknowledged: boolean;
+  /** in milliseconds of the wall clock */
+  acknowledgedAt?: number;
 };
 
 /** An event as a reader received it. */

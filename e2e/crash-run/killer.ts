@@ -1,4 +1,5 @@
 /** Kills and restarts the server at times that the seed determines. */
+import type { FaultLog } from './fault-log.ts';
 import { MOMENTS, type Moment, type Moments } from './moments.ts';
 import type { Random } from './random.ts';
 import type { Victim } from './victim.ts';
@@ -15,26 +16,25 @@ export type Killing = {
 /** Timeout of a moment. */
 const PATIENCE_MS = 500;
 
-/** How often each aim was hit. A moment that timed out counts as `any`. */
-export type Hits = Map<string, number>;
+type Targets = {
+  readonly victim: Victim;
+  readonly faults: FaultLog;
+  readonly moments: Moments;
+  readonly random: Random;
+};
 
-type Targets = { readonly victim: Victim; readonly moments: Moments; readonly random: Random };
-
-/** Ends early if the server does not recover. */
-export async function killing(
-  targets: Targets,
-  { kills, until }: Killing,
-): Promise<{ hits: Hits; recovered: boolean }> {
-  const { victim, random } = targets;
-  const hits: Hits = new Map();
+/** Resolves with false if the server does not recover. A moment that timed out counts as `any`. */
+export async function killing(targets: Targets, { kills, until }: Killing): Promise<boolean> {
+  const { victim, faults, random } = targets;
   while (victim.kills < kills && performance.now() < until) {
     const hit = await reached(random.pick(AIMS), targets);
-    if (hit === null) return { hits, recovered: false };
+    if (hit === null) return false;
     await victim.kill();
-    hits.set(hit, (hits.get(hit) ?? 0) + 1);
+    faults.overtake();
     victim.start();
+    faults.begin(hit === 'any' || hit === 'start' ? `kill (${hit})` : `kill during ${hit}`);
   }
-  return { hits, recovered: await victim.recovered() };
+  return victim.recovered();
 }
 
 /** Resolves at the time of the kill; null if the server does not recover before. */

@@ -1,5 +1,6 @@
 /** Records everything that happens during a run. */
 import type { Assembled, Effect, Received, Sent, Shown, Waited } from './evidence.ts';
+import type { History } from './history.ts';
 import { type Message, messageFor } from './messages.ts';
 import type { Moment, Moments } from './moments.ts';
 import type { Random } from './random.ts';
@@ -25,9 +26,12 @@ export class Ledger {
   #effects = 0;
 
   constructor(
+    readonly history: History,
     private readonly moments: Moments,
-    private readonly onAcknowledged: () => void,
-    private readonly onError: (what: string) => void,
+    private readonly on: {
+      readonly onAcknowledged: () => void;
+      readonly onError: (what: string) => void;
+    },
   ) {}
 
   /** Dialects with client-generated ids accept any string as `id`. */
@@ -58,7 +62,17 @@ export class Ledger {
 
   acknowledge(message: Sent): void {
     message.acknowledged = true;
-    this.onAcknowledged();
+    message.acknowledgedAt ??= Date.now();
+    this.on.onAcknowledged();
+  }
+
+  /** Records the message in the history: `send` resolves when it is acknowledged. */
+  sending({ dialect, session, text }: Sent, send: () => Promise<void>): Promise<void> {
+    return this.history.run(
+      { process: `${dialect} ${session}`, operation: 'input', arguments: { session, text } },
+      send,
+      () => ({ ok: {} }),
+    );
   }
 
   saw(moment: Moment): void {
@@ -68,6 +82,6 @@ export class Ledger {
   recordError(who: string, thrown: unknown): void {
     const what = `${who}: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
     this.errors.push(what);
-    this.onError(what);
+    this.on.onError(what);
   }
 }

@@ -13,6 +13,8 @@ import type { Random } from './random.ts';
 import { approvalScene } from './scenes/approval.ts';
 import { browserScene } from './scenes/browser.ts';
 import { compactionScene } from './scenes/compaction.ts';
+import { credentialScene } from './scenes/credentials.ts';
+import { rivalScene } from './scenes/rivals.ts';
 
 const KINDS: readonly ClientKind[] = [extension, broadcast, agentloop, conversations, copilot];
 
@@ -26,6 +28,8 @@ export function startClients(run: RunContext, random: Random, more = 0): Running
     ['probe', probing(run)],
     ['approval', approvalScene(run, random.branch('approval'))],
     ['browser', browserScene(run, random.branch('browser'))],
+    ['rivals', rivalScene(run)],
+    ['credentials', credentialScene(run, random.branch('credentials'))],
     ['compaction', compactionScene(run, random.branch('compaction'))],
   ]);
   for (let copy = 2; copy < more + 2; copy++) {

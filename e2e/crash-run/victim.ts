@@ -1,4 +1,4 @@
-/** The server that is killed and restarted on the same folder, with its recovery times. */
+/** The server that is killed and restarted on the same folder. */
 import { within } from '../../packages/server/src/testing/until.ts';
 import { type ServerProcess, type StartingProcess, spawnProcess } from '../server-process.ts';
 
@@ -14,9 +14,7 @@ export interface ServerLives {
 
 export class Victim implements ServerLives {
   kills = 0;
-  /** from the spawn to the first acknowledged message, in milliseconds */
-  readonly recoveries: number[] = [];
-  /** the part until the server listens */
+  /** from the spawn until the server listens, in milliseconds */
   readonly starts: number[] = [];
   #number = 0;
   #process: StartingProcess | null = null;
@@ -25,7 +23,6 @@ export class Victim implements ServerLives {
   #listening = Promise.withResolvers<Life>();
   #up = false;
   #acknowledged = Promise.withResolvers<void>();
-  #counted = true;
 
   constructor(
     private readonly folder: string,
@@ -37,7 +34,6 @@ export class Victim implements ServerLives {
     this.#number++;
     this.#dead = Promise.withResolvers();
     this.#acknowledged = Promise.withResolvers();
-    this.#counted = false;
     this.#spawnedAt = performance.now();
     const starting = spawnProcess(this.folder, this.settings);
     const number = this.#number;
@@ -97,9 +93,6 @@ export class Victim implements ServerLives {
 
   /** A message was acknowledged. */
   acknowledged(): void {
-    if (this.#counted || this.#process === null) return;
-    this.#counted = true;
-    this.recoveries.push(performance.now() - this.#spawnedAt);
-    this.#acknowledged.resolve();
+    if (this.#process !== null) this.#acknowledged.resolve();
   }
 }

@@ -3,8 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DIALECT_NAMES, DIALECTS } from '../../packages/server/src/dialects/index.ts';
-import { socketRoutes } from '../../packages/server/src/dialects/kit/listen.ts';
+import { DIALECTS } from '../../packages/server/src/dialects/index.ts';
+import { socketRoutes } from '../../packages/server/src/dialects/kit/dialect.ts';
+import { DIALECT_NAMES } from '../../packages/server/src/dialects/names.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { startProcess } from '../server-process.ts';
 import {

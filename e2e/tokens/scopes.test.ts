@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { runParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { DIALECTS } from '../../packages/server/src/dialects/index.ts';
-import { socketRoutes } from '../../packages/server/src/dialects/kit/listen.ts';
+import { socketRoutes } from '../../packages/server/src/dialects/kit/dialect.ts';
 import { TestClient } from '../../packages/server/src/testing/client.ts';
 import { registration } from '../../packages/server/src/testing/extension.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';

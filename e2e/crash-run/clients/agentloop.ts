@@ -14,7 +14,8 @@ const isLoading = (frame: AnyFrame): boolean =>
   frame.type === 'loading_state' && (frame.payload as { loading: boolean }).loading;
 /** The text of the answer so far is discarded. */
 const isRestart = (frame: AnyFrame): boolean =>
-  itemOf(frame)?.role === 'system' && (itemOf(frame)?.content?.[0]?.text ?? '').endsWith(' is void.');
+  itemOf(frame)?.role === 'system' &&
+  (itemOf(frame)?.content?.[0]?.text ?? '').endsWith('partial answer is discarded.');
 const isFinished = (frame: AnyFrame): boolean => frame.type === 'agent_finished';
 const isText = (frame: AnyFrame): boolean => itemOf(frame)?.role === 'assistant';
 const isOver = (frame: AnyFrame): boolean => isFinished(frame) || frame.type === 'error';

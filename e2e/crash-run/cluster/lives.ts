@@ -24,6 +24,18 @@ export class ClusterLives implements ServerLives {
     return this.#members.length;
   }
 
+  /** The node with this index. */
+  at(index: number): ServerProcess {
+    const member = this.#members[index];
+    if (!member) throw new Error('there is no node');
+    return member.process;
+  }
+
+  /** -1 if there is none. */
+  indexWhere(matches: (process: ServerProcess) => boolean): number {
+    return this.#members.findIndex(({ process }) => matches(process));
+  }
+
   /** Whether the database is down. Nodes report ready for a moment longer, so none may join in that time. */
   set databaseAway(isAway: boolean) {
     this.#isAway = isAway;

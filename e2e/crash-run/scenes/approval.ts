@@ -7,6 +7,7 @@ import { DRIVERS } from '../../drivers.ts';
 import { postJson, type ServerProcess } from '../../server-process.ts';
 import { type RunContext, retryAfterKills } from '../client.ts';
 import type { Waited } from '../evidence.ts';
+import { completedBy } from '../history.ts';
 import type { Conversation, Ledger } from '../ledger.ts';
 import { ASKED_EFFECT } from '../messages.ts';
 import type { Random } from '../random.ts';
@@ -18,7 +19,7 @@ export async function pendingApprovals(
   server: ServerProcess,
   owner: string | undefined,
 ): Promise<Listed['approvals']> {
-  const response = await fetch(`${server.http}/v1/approvals`, { headers: bearer(owner) });
+  const response = await fetch(`${server.http}/v1/approvals?limit=500`, { headers: bearer(owner) });
   return ((await response.json()) as Listed).approvals;
 }
 
@@ -44,7 +45,8 @@ export async function approvalScene(run: RunContext, random: Random): Promise<vo
     await retryAfterKills('approval', run, async (server) => {
       const { number: life } = await victim.up();
       for (const one of left.filter((waiting) => waiting.life < life)) {
-        if (one.waited.answer === 'none' && random.chance(0.5)) await answer(server, one.waited, one.owner);
+        if (one.waited.answer === 'none' && random.chance(0.5))
+          await answer(server, one.waited, { owner: one.owner, ledger });
       }
       await victim.over(life, PAUSE_MS);
       return true;
@@ -67,9 +69,16 @@ async function leftWaiting(
   const message =
     again ?? ledger.addMessage(conversation, { text: `run ${ASKED_EFFECT} ${name}`, effect: name });
   const driver = await open(server, session, owner ?? '');
-  if (!again) driver.say(message.text);
-  for (let frame = await driver.asked(); !isOf(session, frame); ) frame = await driver.asked();
   // The approval request shows that the message was accepted.
+  const asked = async () => {
+    for (let frame = await driver.asked(); !isOf(session, frame); ) frame = await driver.asked();
+  };
+  if (again) await asked();
+  else
+    await ledger.sending(message, () => {
+      driver.say(message.text);
+      return asked();
+    });
   ledger.acknowledge(message);
   ledger.saw('approval');
   driver.client.close();
@@ -90,13 +99,28 @@ const bearer = (owner: string | undefined): Record<string, string> =>
 const exists = async (server: ServerProcess, session: string, owner: string | undefined): Promise<boolean> =>
   (await fetch(`${server.http}/v1/sessions/${session}`, { headers: bearer(owner) })).ok;
 
-async function answer(server: ServerProcess, waited: Waited, owner: string | undefined): Promise<void> {
-  waited.answer = 'sent';
-  const { status, body } = await postJson(
-    `${server.http}/v1/approvals/${waited.approval}`,
-    { answer: 'once' },
-    bearer(owner),
+/** Records the answer in the history. */
+export const answerApproval = (
+  server: ServerProcess,
+  answering: Pick<Waited, 'session' | 'approval'> & { readonly answer: string; readonly process: string },
+  { owner, ledger }: { owner: string | undefined; ledger: Ledger },
+) => {
+  const { process, session, approval, answer } = answering;
+  return ledger.history.run(
+    { process, operation: 'approve', arguments: { session, approval, answer } },
+    () => postJson(`${server.http}/v1/approvals/${approval}`, { answer }, bearer(owner)),
+    completedBy(({ seq }) => ({ seq: Number(seq) })),
   );
+};
+
+async function answer(
+  server: ServerProcess,
+  waited: Waited,
+  { owner, ledger }: { owner: string | undefined; ledger: Ledger },
+): Promise<void> {
+  waited.answer = 'sent';
+  const answering = { ...waited, answer: 'once', process: `approver ${waited.session}` };
+  const { status, body } = await answerApproval(server, answering, { owner, ledger });
   if (status !== 200) throw new Error(`an approval was answered ${status}: ${JSON.stringify(body)}`);
   waited.answer = 'acknowledged';
 }

@@ -52,9 +52,11 @@ export async function browserScene(run: RunContext, random: Random): Promise<voi
       const name = ledger.newEffect();
       const text = `open https://example.com/${name}`;
       const message = ledger.addMessage(conversation, { text, effect: name });
-      client.send(chat(session, text));
       const context = { server, token: run.token, conversation, ledger };
-      await acknowledged(context, message, { started });
+      await ledger.sending(message, () => {
+        client.send(chat(session, text));
+        return acknowledged(context, message, { started });
+      });
       await served();
     }
     client.close();

@@ -1,7 +1,6 @@
 /** Runs tasks in the extension like its panel, without the panel's own pages. */
 import type { Page } from 'playwright-core';
-import type { Ask } from '../../../packages/extension/src/shared/asks.ts';
-import type { TaskRecord } from '../../../packages/extension/src/shared/task-record.ts';
+import type { Ask, TaskRecord } from '../../../packages/extension/src/shared/records.ts';
 import { waitLimit } from '../../../packages/server/src/testing/until.ts';
 import { type Extension, openExtension } from '../extension.ts';
 import { pair } from '../steps.ts';
