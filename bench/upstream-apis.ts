@@ -27,18 +27,34 @@ const chunk = (id: string, delta: object, finish: string | null = null) =>
     choices: [{ index: 0, delta, finish_reason: finish }],
   });
 
+const usageOf = (tokens: number) => ({
+  prompt_tokens: 10,
+  completion_tokens: tokens,
+  total_tokens: tokens + 10,
+});
+
+/** An answer that is not streamed. */
+export const wholeCompletion = (content: string, tokens: number): string =>
+  JSON.stringify({
+    id: 'whole',
+    object: 'chat.completion',
+    created: 1_700_000_000,
+    model: 'bench',
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+    usage: usageOf(tokens),
+  });
+
 const chat: UpstreamApi = {
   begin: (id) => chunk(id, { role: 'assistant', content: '' }),
   around: (id) => cut(chunk(id, { content: MARK })),
   end(id, _whole, tokens) {
-    const usage = { prompt_tokens: 10, completion_tokens: tokens, total_tokens: tokens + 10 };
     const last = {
       id,
       object: 'chat.completion.chunk',
       created: 1_700_000_000,
       model: 'bench',
       choices: [],
-      usage,
+      usage: usageOf(tokens),
     };
     return `${chunk(id, {}, 'stop')}${data(last)}data: [DONE]\n\n`;
   },

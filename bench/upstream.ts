@@ -1,14 +1,14 @@
 /**
  * The fake model API: a separate process that streams every answer as TOKENS tokens, one every INTERVAL
- * milliseconds. `bun upstream.ts TOKENS INTERVAL [markdown]` prints its port. Tokens are their number and the time, or
- * those of an answer in Markdown. It implements HTTP/1.1 directly over TCP to keep its own cost low: one timer for all
- * answers and one write per token.
+ * milliseconds; with an interval of 0, the whole answer at once. `bun upstream.ts TOKENS INTERVAL [markdown]` prints its
+ * port. Tokens are their number and the time, or those of an answer in Markdown. It implements HTTP/1.1 directly over TCP
+ * to keep its own cost low: one timer for all answers and one write per token.
  */
 import type { Socket } from 'bun';
 import { tokenText } from './measure/answer-check.ts';
 import { nowMicros } from './measure/clock.ts';
 import { markdownTokens } from './measure/markdown-answer.ts';
-import { type ApiName, UPSTREAM_APIS, type UpstreamApi } from './upstream-apis.ts';
+import { type ApiName, UPSTREAM_APIS, type UpstreamApi, wholeCompletion } from './upstream-apis.ts';
 
 type Peer = { received: Buffer; unsent: string };
 type Answer = {
@@ -29,6 +29,11 @@ const markdown =
 /** Concurrent answers are spread over the interval, like those of a real vendor. */
 const phases = Array.from({ length: interval }, () => new Set<Answer>());
 let answers = 0;
+/** An answer that is not streamed. */
+const completion = wholeCompletion(
+  Array.from({ length: tokens }, (_, number) => tokenText(number, 0)).join(''),
+  tokens,
+);
 
 const server = Bun.listen<Peer>({
   hostname: '127.0.0.1',
@@ -89,7 +94,8 @@ function nextRequest(data: Peer): Request | null {
 }
 
 function answer(socket: Socket<Peer>, { path, body }: Request): void {
-  if (path.endsWith('/chat/completions')) stream(socket, 'chat', body);
+  if (path.endsWith('/chat/completions') && !/"stream": ?true/.test(body)) whole(socket, completion);
+  else if (path.endsWith('/chat/completions')) stream(socket, 'chat', body);
   else if (path.endsWith('/responses')) stream(socket, 'responses', body);
   else if (path.endsWith('/models')) whole(socket, JSON.stringify({ object: 'list', data: [], models: [] }));
   else if (path === '/now') whole(socket, String(nowMicros()));
@@ -124,7 +130,9 @@ function stream(socket: Socket<Peer>, name: ApiName, body: string): void {
     sent: 0,
     text: '',
   };
-  phases[answers % interval]?.add(begun);
+  const phase = phases[answers % interval] ?? new Set();
+  phase.add(begun);
+  if (interval === 0) while (phase.has(begun)) step(begun, phase);
 }
 
 function step(answer: Answer, phase: Set<Answer>): void {

@@ -2,6 +2,7 @@ import { byHand } from './by-hand.ts';
 import { codex } from './codex.ts';
 import { type Contestant, inRepository } from './contestant.ts';
 import { floor, socketFloor } from './floor.ts';
+import { GATEWAYS } from './gateways.ts';
 import { opencode } from './opencode.ts';
 import { parlanceIn } from './parlance.ts';
 
@@ -25,4 +26,5 @@ export function contestantOf(name: string, checkout: string | null = null): Cont
 /** Whether the subject of a row is a peer that Parlance is compared with. */
 export const isPeer = (subject: string): boolean =>
   subject === 'plain ws broadcast' ||
-  (!subject.startsWith('Parlance') && CONTESTANTS.some(({ name }) => name === subject));
+  (!subject.startsWith('Parlance') &&
+    [...CONTESTANTS, ...GATEWAYS].some(({ name }) => name === subject.split(':')[0]));

@@ -1,26 +1,40 @@
 /**
  * A cheap keep-alive HTTP client: `fetch` uses as much CPU as the server, which would distort measurements on
- * a shared machine. For short responses with a content length.
+ * a shared machine. For short responses.
  */
 import type { Socket } from 'bun';
 
 const HEAD_END = '\r\n\r\n';
+const LAST_CHUNK = '\r\n0\r\n\r\n';
+/** The first piece of text in a streamed answer of any of the model APIs. */
+const FIRST_TEXT = /"(?:content|delta|text)": ?"[^"]/;
 
-type Waiting = { resolve(): void; reject(reason: Error): void };
-type Line = { received: string; waiting: Waiting | null };
+/** When the response was complete, and when the first text of a stream had arrived, on the clock of `performance.now`. */
+export type Arrival = { readonly endedAt: number; readonly firstTextAt: number };
+type Waiting = { resolve(arrival: Arrival): void; reject(reason: Error): void };
+type Line = { received: string; firstTextAt: number | null; waiting: Waiting | null };
 
 export class Asker {
   readonly #idle: Socket<Line>[] = [];
   readonly #all = new Set<Socket<Line>>();
 
-  constructor(private readonly url: URL) {}
+  readonly #headers: string;
+
+  constructor(
+    private readonly url: URL,
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    this.#headers = Object.entries({ host: url.host, 'content-type': 'application/json', ...headers })
+      .map(([name, value]) => `${name}: ${value}\r\n`)
+      .join('');
+  }
 
   /** Resolves when the response is complete; rejects if it is not a success. */
-  async ask(method: 'POST' | 'DELETE', path: string, body = ''): Promise<void> {
+  async ask(method: 'POST' | 'DELETE', path: string, body = ''): Promise<Arrival> {
     const line = this.#idle.pop() ?? (await this.#connect());
     const length = Buffer.byteLength(body);
-    const request = `${method} ${path} HTTP/1.1\r\nhost: ${this.url.host}\r\ncontent-type: application/json\r\ncontent-length: ${length}${HEAD_END}${body}`;
-    const answered = new Promise<void>((resolve, reject) => {
+    const request = `${method} ${path} HTTP/1.1\r\n${this.#headers}content-length: ${length}${HEAD_END}${body}`;
+    const answered = new Promise<Arrival>((resolve, reject) => {
       line.data.waiting = { resolve, reject };
     });
     if (line.write(request) < Buffer.byteLength(request))
@@ -36,11 +50,14 @@ export class Asker {
     const line = await Bun.connect<Line>({
       hostname: this.url.hostname,
       port: Number(this.url.port),
-      data: { received: '', waiting: null },
+      data: { received: '', firstTextAt: null, waiting: null },
       socket: {
         data: (socket, bytes) => this.#received(socket, bytes),
         close: (socket) => {
           this.#all.delete(socket);
+          // Servers close connections that were idle for some time.
+          const idle = this.#idle.indexOf(socket);
+          if (idle !== -1) this.#idle.splice(idle, 1);
           socket.data.waiting?.reject(new Error('the server closed the connection'));
         },
       },
@@ -55,13 +72,20 @@ export class Asker {
     line.received += bytes.toString('latin1');
     const headEnd = line.received.indexOf(HEAD_END);
     if (headEnd === -1) return;
-    const length = Number(/\r\ncontent-length: *(\d+)/i.exec(line.received)?.[1] ?? 0);
-    if (line.received.length < headEnd + HEAD_END.length + length) return;
-    const { received, waiting } = line;
+    if (line.firstTextAt === null && FIRST_TEXT.test(line.received)) line.firstTextAt = performance.now();
+    const length = /\r\ncontent-length: *(\d+)/i.exec(line.received)?.[1];
+    const isComplete =
+      length === undefined && /\r\ntransfer-encoding: *chunked/i.test(line.received)
+        ? line.received.endsWith(LAST_CHUNK)
+        : line.received.length >= headEnd + HEAD_END.length + Number(length ?? 0);
+    if (!isComplete) return;
+    const endedAt = performance.now();
+    const { received, waiting, firstTextAt } = line;
     line.received = '';
+    line.firstTextAt = null;
     line.waiting = null;
     this.#idle.push(socket);
-    if (/^HTTP\/1\.1 2/.test(received)) waiting?.resolve();
-    else waiting?.reject(new Error(`${this.url.origin} answered ${received}`));
+    if (/^HTTP\/1\.1 2/.test(received)) waiting?.resolve({ endedAt, firstTextAt: firstTextAt ?? endedAt });
+    else waiting?.reject(new Error(`answered ${received.slice(9, 12)}: ${received.slice(headEnd).trim()}`));
   }
 }

@@ -58,6 +58,21 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
       met: p99 < 10 && rate > 950,
     };
   };
+  const request = (subject: string, key = 'p50'): number | null =>
+    find({ table: 'gateway', size: 25, subject, key });
+  const times = (
+    goal: string,
+    [ours, theirs]: readonly [number | null, number | null],
+    most: number,
+  ): Goal =>
+    ours === null || theirs === null
+      ? { goal, ...NOT_MEASURED }
+      : {
+          goal,
+          figure: `${(ours / theirs).toFixed(2)} × (${ours.toFixed(2)} against ${theirs.toFixed(2)} ms)`,
+          met: ours <= most * theirs,
+        };
+  const chat = request('Parlance, SQLite: chat');
   const lost = rows.filter(
     ({ figures }) => figures && (Number(figures.missing ?? 0) > 0 || Number(figures.misplaced ?? 0) > 0),
   );
@@ -86,6 +101,13 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
       find({ ...FAN_OUT, subject: 'Parlance, pusher channel' }),
     ),
     append('append p99 under 10 ms at 1,000 acknowledged messages a second'),
+    times(
+      'a chat request takes at most twice as long as through a bare durable gateway',
+      [chat, request('bare durable gateway: chat')],
+      2,
+    ),
+    times('a chat request: p99 at most four times p50', [request('Parlance, SQLite: chat', 'p99'), chat], 4),
+    times('a chat request is quicker than through Portkey', [chat, request('Portkey: chat')], 1),
     ...clusterGoals(find),
     {
       goal: 'every token arrived, in order, in every row',

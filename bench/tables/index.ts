@@ -7,6 +7,7 @@ import { consoleTable } from './console.ts';
 import { dom } from './dom.ts';
 import { engineFlags } from './engine-flags.ts';
 import { fanOut } from './fan-out.ts';
+import { gateway } from './gateway.ts';
 import { history } from './history.ts';
 import { httpClients } from './http-clients.ts';
 import { idleSockets } from './idle-sockets.ts';
@@ -18,6 +19,7 @@ import type { Table } from './table.ts';
 /** In order of measurement and display. */
 export const TABLES: readonly Table[] = [
   relay,
+  gateway,
   httpClients,
   engineFlags,
   fanOut,
