@@ -4,10 +4,10 @@ import type { ApiKeys, ApiKeyView, NewApiKey } from '../http/api-keys.ts';
 import { newKey } from './key-format.ts';
 import { isWithin } from './keyring.ts';
 import type { ApiKey, ApiKeyStore, UserStore } from './store.ts';
+import { labelProblem } from './users.ts';
 
 /** Limits the number of keys per user. */
 export const KEYS_PER_OWNER = 100;
-const NAME_LENGTH = 100;
 
 export type ApiKeyOptions = {
   readonly keys: ApiKeyStore;
@@ -19,9 +19,8 @@ export type ApiKeyOptions = {
 
 export function openApiKeys({ keys, users, dialects, now = Date.now }: ApiKeyOptions): ApiKeys {
   function problemOf({ name, dialects: requested, expiresAt }: NewApiKey): string | null {
-    if (name.trim() === '') return 'name: a name is needed';
-    if ([...name].length > NAME_LENGTH) return `name: longer than ${NAME_LENGTH} characters`;
-    if (/\p{C}/u.test(name)) return 'name: only visible characters and blanks';
+    const problem = labelProblem(name);
+    if (problem !== null) return problem;
     if (requested?.length === 0) return 'dialects: name at least one, or leave them out for all';
     const unknown = requested?.find((dialect) => !dialects.includes(dialect));
     if (unknown !== undefined) return `dialects: no dialect ${unknown} (${dialects.join(', ')})`;

@@ -4,7 +4,16 @@ import type { Log } from '../core/ports/telemetry.ts';
 import { fixedWindowLimiter } from '../http/rate-limiter.ts';
 import { LruMap } from '../lib/lru-map.ts';
 import { idOf, matches } from './key-format.ts';
-import type { ApiKey, ApiKeyStore, LoginLimits, Pairing, PairingStore, UserStore } from './store.ts';
+import {
+  type ApiKey,
+  type ApiKeyStore,
+  LOGIN_WINDOW_SECONDS,
+  type LoginLimits,
+  OVERALL_FACTOR,
+  type Pairing,
+  type PairingStore,
+  type UserStore,
+} from './store.ts';
 
 /** Maximum number of keys in memory. */
 const MAX_CACHED = 10_000;
@@ -72,7 +81,9 @@ export function openKeyring(options: KeyringOptions): Keyring {
   async function keyWith(id: string): Promise<CachedKey | null> {
     const key = await keys.find(id);
     const user = key && (await users.find(key.owner));
-    return key && user && { hash: key.hash, claims: claimsOf(key, user.role) };
+    if (!key || !user) return null;
+    const { owner: name, dialects, administration } = key;
+    return cached(key, user.role, { name, dialects, administration });
   }
 
   async function pairingWith(id: string): Promise<CachedKey | null> {
@@ -115,40 +126,30 @@ const ROLES: readonly Role[] = ['user', 'developer', 'admin'];
 /** Whether `role` grants no more than `other`. */
 export const isWithin = (role: Role, other: Role): boolean => ROLES.indexOf(role) <= ROLES.indexOf(other);
 
-const lesser = (role: Role, other: Role): Role => (isWithin(role, other) ? role : other);
-
-const claimsOf = (key: ApiKey, ownersRole: Role): KeyClaims => ({
-  kind: 'key',
-  id: key.id,
-  name: key.owner,
-  role: lesser(key.role, ownersRole),
-  dialects: key.dialects,
-  administration: key.administration,
-  validUntil: key.expiresAt ?? Number.POSITIVE_INFINITY,
-});
-
-const ofExtension = (pairing: Pairing, name: string, ownersRole: Role): CachedKey => ({
-  hash: pairing.hash,
+/** What a key or a paired extension grants of its owner's role. */
+const cached = (
+  { hash, id, role, expiresAt }: ApiKey | Pairing,
+  ownersRole: Role,
+  more: Pick<KeyClaims, 'name' | 'dialects' | 'administration' | 'origin'>,
+): CachedKey => ({
+  hash,
   claims: {
     kind: 'key',
-    id: pairing.id,
-    name,
-    role: lesser(pairing.role, ownersRole),
-    dialects: null,
-    administration: false,
-    origin: pairing.origin,
-    validUntil: pairing.expiresAt ?? Number.POSITIVE_INFINITY,
+    id,
+    role: isWithin(role, ownersRole) ? role : ownersRole,
+    validUntil: expiresAt ?? Number.POSITIVE_INFINITY,
+    ...more,
   },
 });
+
+const ofExtension = (pairing: Pairing, name: string, ownersRole: Role): CachedKey =>
+  cached(pairing, ownersRole, { name, dialects: null, administration: false, origin: pairing.origin });
 
 // Limits lookups of invalid keys per address. Keys cannot be guessed; this protects the store. Keys that were
 // valid before are always looked up, so that a client with a revoked key does not block others behind the
 // same address.
 
-/** Same factor as for failed logins of one address over all names. */
-const FACTOR = 10;
 const MAX_KEYS = 20_000;
-const WINDOW_SECONDS = 15 * 60;
 
 type FailedKeys = {
   /** Throws `limited` if too many keys from the address were invalid and this one was never valid. */
@@ -158,8 +159,12 @@ type FailedKeys = {
 };
 
 function limitFailedKeys(limits: LoginLimits): FailedKeys {
-  const { attempts, windowSeconds = WINDOW_SECONDS, maxKeys = MAX_KEYS } = limits;
-  const failures = fixedWindowLimiter({ limit: attempts * FACTOR, windowMs: windowSeconds * 1000, maxKeys });
+  const { attempts, windowSeconds = LOGIN_WINDOW_SECONDS, maxKeys = MAX_KEYS } = limits;
+  const failures = fixedWindowLimiter({
+    limit: attempts * OVERALL_FACTOR,
+    windowMs: windowSeconds * 1000,
+    maxKeys,
+  });
   const known = new LruMap<true>(maxKeys);
 
   return {

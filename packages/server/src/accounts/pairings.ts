@@ -12,6 +12,7 @@ import { fixedWindowLimiter } from '../http/rate-limiter.ts';
 import { idOf, matches, newKey } from './key-format.ts';
 import { isWithin } from './keyring.ts';
 import type { Pairing, PairingRequest, PairingStore } from './store.ts';
+import { labelProblem } from './users.ts';
 
 /** Lifetime of a code. */
 const CODE_MS = 10 * 60_000;
@@ -22,7 +23,6 @@ const MAX_WRONG_CODES = 20;
 const MAX_WAITING = 1_000;
 /** Limits the number of pairings per user. */
 const PAIRINGS_PER_OWNER = 100;
-const NAME_LENGTH = 100;
 
 export type PairingOptions = {
   readonly pairings: PairingStore;
@@ -148,10 +148,8 @@ const ownerOf = ({ id }: Principal): string | null => (id === LOCAL.id ? null : 
 
 function checkedName(name: string): string {
   const trimmed = name.trim();
-  if (trimmed === '') throw new Fault('invalid', 'name: a name is needed');
-  if ([...trimmed].length > NAME_LENGTH)
-    throw new Fault('invalid', `name: longer than ${NAME_LENGTH} characters`);
-  if (/\p{C}/u.test(trimmed)) throw new Fault('invalid', 'name: only visible characters and blanks');
+  const problem = labelProblem(trimmed);
+  if (problem !== null) throw new Fault('invalid', problem);
   return trimmed;
 }
 

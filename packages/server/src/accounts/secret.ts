@@ -2,19 +2,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../lib/errors.ts';
 
 const MIN_BYTES = 32;
 /** in the data folder */
 export const SECRET_FILE = 'secret';
 
-const isErrorOf = (thrown: unknown, code: string) =>
-  thrown instanceof Error && 'code' in thrown && thrown.code === code;
-
 async function readKept(path: string): Promise<string | null> {
   try {
     return (await readFile(path, 'utf8')).trim();
   } catch (thrown) {
-    if (isErrorOf(thrown, 'ENOENT')) return null;
+    if (errorCode(thrown) === 'ENOENT') return null;
     throw thrown;
   }
 }
@@ -28,7 +26,7 @@ async function keepNew(path: string): Promise<void> {
     await file.sync();
     await link(draft, path);
   } catch (thrown) {
-    if (!isErrorOf(thrown, 'EEXIST')) throw thrown;
+    if (errorCode(thrown) !== 'EEXIST') throw thrown;
   } finally {
     await file.close();
     await rm(draft, { force: true });

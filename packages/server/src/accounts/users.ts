@@ -14,6 +14,15 @@ export function nameProblem(name: string): string | null {
   return null;
 }
 
+/** Reason why the name of a key or an extension is invalid, or null. */
+export function labelProblem(name: string): string | null {
+  if (name.trim() === '') return 'name: a name is needed';
+  if ([...name].length > LABEL_LENGTH) return `name: longer than ${LABEL_LENGTH} characters`;
+  return /\p{C}/u.test(name) ? 'name: only visible characters and blanks' : null;
+}
+
+const LABEL_LENGTH = 100;
+
 export type NewUser = { readonly name: string; readonly password: string; readonly role: Role };
 
 /** Adds the user, or updates password and role of the existing one. Writes nothing if both are unchanged. */

@@ -4,6 +4,7 @@
  */
 import type { NodeId } from '../core/ports/lease.ts';
 import { type Log, type Meter, NO_METER } from '../core/ports/telemetry.ts';
+import { SYSTEM_CLOCK } from '../lib/clock.ts';
 import type { PubSub, PubSubEvents } from './pub-sub.ts';
 import { PubSubTransport } from './pub-sub-transport.ts';
 import type { Timings } from './timings.ts';
@@ -68,7 +69,7 @@ export function openMemoryNetwork(): MemoryNetwork {
       publish: (channel, text) => whileConnected(() => publish(channel, text)),
       renew: (key, members, expiryMs) =>
         whileConnected(() => {
-          for (const member of members) setOf(key).set(member, performance.now() + expiryMs);
+          for (const member of members) setOf(key).set(member, SYSTEM_CLOCK.elapsed() + expiryMs);
         }),
       remove: (key, members) =>
         whileConnected(() => {
@@ -77,10 +78,10 @@ export function openMemoryNetwork(): MemoryNetwork {
         }),
       members: (key) =>
         whileConnected(() => {
-          const now = performance.now();
+          const now = SYSTEM_CLOCK.elapsed();
           return [...(sets.get(key) ?? [])].filter(([, until]) => until > now).map(([member]) => member);
         }),
-      now: () => performance.now(),
+      now: SYSTEM_CLOCK.elapsed,
       async close() {
         port.connected = false;
         ports.delete(node);

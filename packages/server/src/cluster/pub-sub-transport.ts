@@ -3,6 +3,7 @@
 import type { Json } from '@parlance/protocol';
 import type { NodeId } from '../core/ports/lease.ts';
 import type { Log, Meter } from '../core/ports/telemetry.ts';
+import { type Clock, type ClockTimer, SYSTEM_CLOCK } from '../lib/clock.ts';
 import {
   type Batch,
   type DropReason,
@@ -27,6 +28,8 @@ export type TransportOptions = {
   readonly log: Log;
   readonly meter: Meter;
   readonly timings?: Timings;
+  /** the clock of the machine by default */
+  readonly clock?: Clock;
 };
 
 /** Message kinds of the transport itself. */
@@ -35,8 +38,6 @@ const ALIVE = 'alive';
 const LEAVING = 'leaving';
 /** The registry key of all nodes. */
 const NODES = 'nodes';
-
-const monotonic = (): number => performance.now();
 
 export class PubSubTransport implements Transport {
   readonly node: NodeId;
@@ -47,11 +48,12 @@ export class PubSubTransport implements Transport {
   readonly #sets: RegistrySets;
   readonly #sender: Sender;
   readonly #receiver: Receiver;
-  readonly #requests = new Requests();
+  readonly #requests: Requests;
   readonly #upListeners: Listeners<[]>;
   readonly #downListeners: Listeners<[]>;
   readonly #losses: Listeners<[NodeId]>;
-  readonly #announceTimer: ReturnType<typeof setInterval>;
+  readonly #announceTimer: ClockTimer;
+  readonly #clock: Clock;
   /** incremented on every connect and disconnect */
   #connection = 0;
 
@@ -59,8 +61,10 @@ export class PubSubTransport implements Transport {
     private readonly options: TransportOptions,
     open: OpenPubSub,
   ) {
-    const { node, cluster, secret, log, meter, timings = TIMINGS } = options;
+    const { node, cluster, secret, log, meter, timings = TIMINGS, clock = SYSTEM_CLOCK } = options;
     this.node = node;
+    this.#clock = clock;
+    this.#requests = new Requests(clock);
     this.#upListeners = new Listeners(log);
     this.#downListeners = new Listeners(log);
     this.#losses = new Listeners(log);
@@ -72,7 +76,7 @@ export class PubSubTransport implements Transport {
       meter,
       signatures,
       requests: this.#requests,
-      now: monotonic,
+      now: clock.elapsed,
       pubSubNow: () => this.#pubSub.now(),
       reply: (to, item) => this.#sets.connected && this.#sender.atOnce(to, item),
       onReceived: (from) => this.registry.sawMessage(from),
@@ -82,6 +86,7 @@ export class PubSubTransport implements Transport {
       node,
       channels,
       signatures,
+      clock,
       pubSub: () => this.#pubSub,
       onOversized: () => this.#receiver.drop('oversized'),
       onAbsent: (absent) => this.#requests.fail(`node ${absent} does not listen`, absent),
@@ -96,7 +101,7 @@ export class PubSubTransport implements Transport {
       pubSub: this.#pubSub,
       prefix,
       expiryMs: timings.expiryMs,
-      now: monotonic,
+      now: clock.elapsed,
       signatures,
       onForged: () => this.#receiver.drop('signature'),
     });
@@ -104,6 +109,7 @@ export class PubSubTransport implements Transport {
       node,
       sets: this.#sets,
       timings,
+      clock,
       announce: (body) => this.#sender.toEveryone({ kind: REGISTRY, body }),
       lastSeenAt: (other) => this.#receiver.lastSeenAt(other),
     });
@@ -112,7 +118,10 @@ export class PubSubTransport implements Transport {
     this.on(REGISTRY, (body, from) => this.registry.announced(from, body));
     this.on(LEAVING, (_body, from) => this.registry.forget(from));
     this.on(ALIVE, () => undefined);
-    this.#announceTimer = setInterval(() => this.broadcast({ kind: ALIVE, body: null }), timings.renewMs);
+    this.#announceTimer = clock.setInterval(
+      () => this.broadcast({ kind: ALIVE, body: null }),
+      timings.renewMs,
+    );
     this.#announceTimer.unref();
     meter.gauge('bus_up', () => (this.up ? 1 : 0));
   }
@@ -153,7 +162,7 @@ export class PubSubTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#announceTimer);
+    this.#clock.clear(this.#announceTimer);
     this.broadcast({ kind: LEAVING, body: null });
     this.#sender.flush();
     await this.registry.close();
@@ -245,7 +254,7 @@ type Waiting = {
   readonly kind: string;
   readonly resolve: (body: unknown) => void;
   readonly reject: (error: NoAnswer) => void;
-  readonly timer: ReturnType<typeof setTimeout>;
+  readonly timer: ClockTimer;
 };
 
 const MAX_WAITING = 10_000;
@@ -253,6 +262,8 @@ const MAX_WAITING = 10_000;
 export class Requests {
   readonly #waiting = new Map<number, Waiting>();
   #last = 0;
+
+  constructor(private readonly clock: Clock) {}
 
   /** Returns the id of the request and its answer. */
   begin(to: NodeId, kind: string, timeoutMs: number): { id: number; answered: Promise<unknown> } {
@@ -263,7 +274,7 @@ export class Requests {
       return { id, answered: promise };
     }
     const late = new NoAnswer(`no answer from node ${to} in ${timeoutMs} ms`, 'unknown');
-    const timer = setTimeout(() => this.#end(id)?.reject(late), timeoutMs);
+    const timer = this.clock.setTimeout(() => this.#end(id)?.reject(late), timeoutMs);
     this.#waiting.set(id, { to, kind, resolve, reject, timer });
     return { id, answered: promise };
   }
@@ -285,7 +296,7 @@ export class Requests {
 
   #end(id: number): Waiting | undefined {
     const waiting = this.#waiting.get(id);
-    if (waiting) clearTimeout(waiting.timer);
+    this.clock.clear(waiting?.timer);
     this.#waiting.delete(id);
     return waiting;
   }
@@ -298,6 +309,7 @@ export type SenderOptions = {
   readonly channels: Channels;
   readonly pubSub: () => PubSub;
   readonly signatures: Signatures;
+  readonly clock: Clock;
   readonly onOversized: () => void;
   /** Called if nobody listens on that node. */
   readonly onAbsent: (node: NodeId) => void;
@@ -307,11 +319,12 @@ export class Sender {
   readonly #batches: SendBatches;
 
   constructor(private readonly options: SenderOptions) {
-    const { node, channels, signatures, pubSub, onOversized } = options;
+    const { node, channels, signatures, clock, pubSub, onOversized } = options;
     this.#batches = new SendBatches({
       from: node,
       everyone: channels.everyone,
       signatures,
+      clock,
       now: () => pubSub().now(),
       publish: (channel, text) => this.#publish(channel, text),
       onOversized,
@@ -375,6 +388,7 @@ type SendBatchesOptions = {
   /** the channel that all nodes read */
   readonly everyone: string;
   readonly signatures: Signatures;
+  readonly clock: Clock;
   /** the time of the pub/sub service */
   readonly now: () => number;
   readonly publish: (channel: string, text: string) => void;
@@ -387,7 +401,7 @@ class SendBatches {
   readonly #pending = new Map<string, Pending>();
   readonly #numbers = new Map<string, number>();
   #generation = 0;
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #timer: ClockTimer | null = null;
 
   constructor(private readonly options: SendBatchesOptions) {}
 
@@ -395,17 +409,17 @@ class SendBatches {
   restart(): void {
     this.clear();
     this.#numbers.clear();
-    this.#generation = Math.max(Date.now(), this.#generation + 1);
+    this.#generation = Math.max(this.options.clock.now(), this.#generation + 1);
   }
 
   clear(): void {
     this.#pending.clear();
-    if (this.#timer) clearTimeout(this.#timer);
+    this.options.clock.clear(this.#timer);
     this.#timer = null;
   }
 
   add(channel: string, item: string): void {
-    const { everyone } = this.options;
+    const { everyone, clock } = this.options;
     if (channel === everyone) this.#flushSingle();
     else this.flush(everyone);
     if (item.length > MAX_MESSAGE_LENGTH) {
@@ -420,7 +434,7 @@ class SendBatches {
     pending.items.push(item);
     pending.size += item.length;
     if (pending.size >= FULL_BATCH) this.flush(channel);
-    else this.#timer ??= setTimeout(() => this.flushAll(), FLUSH_MS);
+    else this.#timer ??= clock.setTimeout(() => this.flushAll(), FLUSH_MS);
   }
 
   flush(channel: string): void {

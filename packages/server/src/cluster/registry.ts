@@ -2,6 +2,7 @@
 
 import type { Json } from '@parlance/protocol';
 import type { NodeId } from '../core/ports/lease.ts';
+import type { Clock, ClockTimer } from '../lib/clock.ts';
 import { SIGNATURE_LENGTH, type Signatures } from './envelope.ts';
 import type { PubSub } from './pub-sub.ts';
 import type { Timings } from './timings.ts';
@@ -11,6 +12,7 @@ export type RegistryOptions = {
   readonly node: NodeId;
   readonly sets: RegistrySets;
   readonly timings: Timings;
+  readonly clock: Clock;
   readonly announce: (announcement: Announcement) => void;
   /** when the last message of the node was received */
   readonly lastSeenAt: (node: NodeId) => number | undefined;
@@ -24,15 +26,15 @@ export class NodeRegistry implements Registry {
   readonly #mirrors = new Map<string, Mirror>();
   /** nodes that are gone: their remaining entries are ignored until they send a message */
   readonly #gone = new Set<NodeId>();
-  readonly #renewing: ReturnType<typeof setInterval>;
-  #complete: ReturnType<typeof setTimeout> | null = null;
+  readonly #renewing: ClockTimer;
+  #complete: ClockTimer | null = null;
   #tickedAt: number;
 
   constructor(private readonly options: RegistryOptions) {
-    const { node, sets, timings } = options;
+    const { node, sets, timings, clock } = options;
     this.#own = new OwnEntries(node, options);
     this.#tickedAt = sets.now();
-    this.#renewing = setInterval(() => this.#tick(), timings.renewMs / 10);
+    this.#renewing = clock.setInterval(() => this.#tick(), timings.renewMs / 10);
     this.#renewing.unref();
   }
 
@@ -77,8 +79,9 @@ export class NodeRegistry implements Registry {
    * nodes that have lost the pub/sub service as well need time to register again.
    */
   async reread(): Promise<void> {
-    if (this.#complete) clearTimeout(this.#complete);
-    this.#complete = setTimeout(() => {
+    const { clock } = this.options;
+    clock.clear(this.#complete);
+    this.#complete = clock.setTimeout(() => {
       this.#complete = null;
       void readAll([...this.#mirrors.values()], true);
     }, this.options.timings.rereadMs);
@@ -87,8 +90,8 @@ export class NodeRegistry implements Registry {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#renewing);
-    if (this.#complete) clearTimeout(this.#complete);
+    this.options.clock.clear(this.#renewing);
+    this.options.clock.clear(this.#complete);
     await this.#own.removeAll();
   }
 

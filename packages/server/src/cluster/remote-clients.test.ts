@@ -3,6 +3,7 @@ import { type ConnectionId, Fault, LOCAL, PrincipalId } from '@parlance/protocol
 import { ClientToolBroker, type Dispatch } from '../core/engine/client-tools.ts';
 import type { Log } from '../core/ports/telemetry.ts';
 import { type ClientProgress, type ClientRequest, OutcomeUnknown } from '../core/ports/tool.ts';
+import { SYSTEM_CLOCK } from '../lib/clock.ts';
 import { until } from '../testing/until.ts';
 import { type MemoryNetwork, openMemoryNetwork } from './memory-transport.ts';
 import { RemoteCalls, RemoteClients } from './remote-clients.ts';
@@ -35,8 +36,8 @@ class Node {
   static async open(network: MemoryNetwork, name: string): Promise<Node> {
     const node = new Node(network.open(name, { log: LOG }));
     await until(() => node.transport.up);
-    node.broker.attach(new RemoteClients(node.transport, () => crypto.randomUUID()));
-    new RemoteCalls(node.transport, node.broker, LOG);
+    node.broker.attach(new RemoteClients(node.transport, () => crypto.randomUUID(), SYSTEM_CLOCK));
+    new RemoteCalls(node.transport, node.broker, LOG, SYSTEM_CLOCK);
     return node;
   }
 

@@ -13,6 +13,7 @@ import {
   type RemoteToolRun,
   type ToolClient,
 } from '../core/ports/tool.ts';
+import type { Clock } from '../lib/clock.ts';
 import { sleep } from '../lib/sleep.ts';
 import {
   ANSWER,
@@ -45,6 +46,7 @@ export class RemoteClients implements RemoteToolClients {
   constructor(
     private readonly transport: Transport,
     private readonly newId: () => string,
+    private readonly clock: Clock,
   ) {
     transport.others.onChange(() => this.#dropLostCalls());
     transport.on(PROGRESS, (body, from) => this.#progress(ToolProgress.parse(body), from));
@@ -99,13 +101,13 @@ export class RemoteClients implements RemoteToolClients {
       this.transport.send([node], { kind: REQUEST, body: { stop: id } });
       reject(new Fault('cancelled', 'aborted'));
     };
-    const timer = setTimeout(() => reject(noAnswer()), MAX_CALL_MS);
+    const timer = this.clock.setTimeout(() => reject(noAnswer()), MAX_CALL_MS);
     signal.addEventListener('abort', abort, { once: true });
     try {
       await Promise.race([this.#start(id, job, client), promise]);
       return await promise;
     } finally {
-      clearTimeout(timer);
+      this.clock.clear(timer);
       signal.removeEventListener('abort', abort);
       this.#calls.delete(id);
     }
@@ -170,6 +172,7 @@ export class RemoteCalls {
     private readonly transport: Transport,
     private readonly broker: ClientToolBroker,
     private readonly log: Log,
+    private readonly clock: Clock,
   ) {
     transport.on(REQUEST, (body, from) => this.#take(body, from));
     transport.respond(REQUEST, (body, from) => this.#take(body, from));
@@ -230,7 +233,7 @@ export class RemoteCalls {
         return;
       } catch (thrown) {
         if (!(thrown instanceof NoAnswer) || thrown.handled === 'refused') break;
-        await sleep(RETRY_MS, never);
+        await sleep(RETRY_MS, never, this.clock);
       }
     }
     this.log.warn({ node: to, call: body.id }, 'failed to deliver tool result to node');

@@ -7,6 +7,7 @@ import type { Driver, Leases, NodeId } from '../core/ports/lease.ts';
 import { type SessionRef, sessionKey } from '../core/ports/session-ref.ts';
 import type { Meter } from '../core/ports/telemetry.ts';
 import { statusOf } from '../core/session/session-state.ts';
+import type { Clock } from '../lib/clock.ts';
 import {
   eventsMessage,
   headMessage,
@@ -37,6 +38,7 @@ export type LinkParts = {
   readonly wakeUps?: WakeUps;
   readonly leases: Leases;
   readonly meter: Meter;
+  readonly clock: Clock;
   readonly newId: () => string;
   /** whether a subscriber on this node receives all sessions of the owner */
   readonly hasSubscribers: (owner: PrincipalId) => boolean;
@@ -110,7 +112,7 @@ export class RemoteLink implements SessionLink {
     if (!this.#interest) {
       const end = this.parts.transport.registry.add(watchKey(this.session.ref));
       this.#interest = { count: 0, end };
-      const again = setTimeout(() => {
+      const again = this.parts.clock.setTimeout(() => {
         if (this.#interest) this.join().catch(this.parts.notRead);
       }, INTEREST_MS);
       again.unref();

@@ -41,9 +41,9 @@ type NetworkParts = ClusterMember & {
 
 /** Connects a node with the others: its sessions, and the clients that run tools. */
 export function joinCluster(parts: NetworkParts): ClusterNetwork {
-  const { transport, clients, newId, log } = parts;
-  clients.attach(new RemoteClients(transport, newId));
-  new RemoteCalls(transport, clients, log);
+  const { transport, clients, newId, log, clock } = parts;
+  clients.attach(new RemoteClients(transport, newId, clock));
+  new RemoteCalls(transport, clients, log, clock);
   return new RemoteNetwork(parts);
 }
 
@@ -64,9 +64,9 @@ class RemoteNetwork implements ClusterNetwork {
   constructor(private readonly parts: NetworkParts) {}
 
   open(sessions: SessionCache): void {
-    const { transport } = this.parts;
+    const { transport, clock } = this.parts;
     this.#sessions = sessions;
-    const poll = setInterval(() => {
+    const poll = clock.setInterval(() => {
       if (!transport.up) this.#compare();
       this.#readAgain();
     }, POLL_MS);

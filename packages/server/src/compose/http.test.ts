@@ -1,19 +1,34 @@
 import { expect, test } from 'bun:test';
 import type { Hono } from 'hono';
-import { type Dialect, defineDialect } from '../dialects/kit/dialect.ts';
+import { type Dialect, type DialectContext, defineDialect } from '../dialects/kit/dialect.ts';
+import { endpointOf, type RestApi } from '../dialects/kit/endpoint.ts';
 import type { Operations } from '../telemetry/routes.ts';
 import { QUIET } from '../testing/pusher.ts';
 import { unstartedDialects } from '../testing/unstarted.ts';
 import { dialectRoutes, httpRoutes, refusalOf } from './http.ts';
 
-const answering = (path: string, text: string) => ({
-  routes: (app: Hono) => void app.get(path, (c) => c.text(`${text} ${c.req.param('id') ?? ''}`)),
+const endpoint = endpointOf<DialectContext, object>();
+
+const answering = (path: string, text: string): RestApi<DialectContext> => ({
+  endpoints: [path, `${path}/{id}`].map((path) =>
+    endpoint({
+      method: 'get',
+      path,
+      summary: 'A thing',
+      security: 'nobody',
+      limited: false,
+      answers: { 200: { description: 'The thing', type: 'text/plain' } },
+      handle: ({ c }) => c.text(`${text} ${c.req.param('id') ?? ''}`),
+    }),
+  ),
+  fault: ({ message }, c) => c.text(message, 500),
 });
 
 const plain = defineDialect({
   name: 'plain',
   listen: [{ http: '/v1/things/*' }],
-  inbound: () => answering('/v1/things/:id?', 'plain'),
+  inbound: (ctx) => ({ rest: ctx }),
+  rest: answering('/v1/things', 'plain'),
   faults: { refusal: (status) => ({ plain: status }) },
 });
 
@@ -24,7 +39,8 @@ const marked = defineDialect({
     { http: '/v1/things/*', when: { header: 'x-marked', as: '/marked/things/*' } },
   ],
   alone: { at: '/v1', serves: '/marked' },
-  inbound: () => answering('/marked/things/:id?', 'marked'),
+  inbound: (ctx) => ({ rest: ctx }),
+  rest: answering('/marked/things', 'marked'),
   faults: {
     refusal: (status, _reason, { headers }) => ({ marked: status, by: headers.get('x-marked') }),
     headers: () => ({ 'x-refused': 'yes' }),

@@ -22,10 +22,8 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
   const routes = new Hono({ getPath: (request) => router(getPath(request), request.headers) });
   routes.use(crossOrigin());
   routes.use(lengthForHead());
-  for (const { dialect, inbound } of served) {
-    inbound.routes?.(routes);
+  for (const { dialect, inbound } of served)
     if (dialect.rest && inbound.rest) serveEndpoints(routes, dialect.rest, inbound.rest);
-  }
   operationRoutes(routes, {
     ...operations,
     authenticator: forDialect(operations.authenticator, null),

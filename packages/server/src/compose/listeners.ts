@@ -12,7 +12,7 @@ import {
 import { clientAddress, rememberAddress } from '../http/client-address.ts';
 import { originPolicy } from '../http/origin-policy.ts';
 import { pairedRequests } from '../http/paired-origins.ts';
-import { sleep } from '../lib/sleep.ts';
+import { within } from '../lib/sleep.ts';
 import type { Backend } from './engine.ts';
 import type { Gateway } from './gateway.ts';
 import { dialectRefusal, dialectRoutes, refusalOf } from './http.ts';
@@ -114,12 +114,6 @@ const LAST_EVENT_MS = 500;
 const FLUSH_MS = 100;
 
 const REMOVED = new Fault('shutting_down', 'The listener was removed.');
-
-/** Resolves when the work is done, at the latest after `ms`. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  const done = new AbortController();
-  await Promise.race([work.finally(() => done.abort()), sleep(ms, done.signal)]);
-}
 
 type Listener = {
   readonly port: number;

@@ -4,7 +4,7 @@ import { type Price, SetPrice } from '@parlance/protocol/api';
 import { z } from 'zod';
 import type { SettingsStore } from '../accounts/store.ts';
 import { type Changeable, isConnected, isElsewhere, VENDOR_NAMES } from '../config/config.ts';
-import type { PriceTable } from '../dialects/kit/prices.ts';
+import type { PriceTable } from '../dialects/kit/administration.ts';
 import { CATALOGUE_DATE, knownModels } from '../providers/catalogue.ts';
 import type { LiveConfig } from './setup/live-config.ts';
 import { idOf, priceOf } from './setup/model-lists.ts';

@@ -19,6 +19,10 @@ const NODES_MS = 1_000;
 /** Timeout of the readiness check, in milliseconds. */
 const READY_MS = 2_000;
 
+/** Users, keys or settings have changed. */
+const CHANGED = { kind: 'accounts-changed', body: null } as const;
+const CONFIRM_MS = 300;
+
 export type SharedConfig = Config & { readonly database: string };
 
 export async function openShared(
@@ -45,6 +49,12 @@ export async function openShared(
   reportBusState();
   transport.onUp(reportBusState);
   transport.onDown(reportBusState);
+  // A revocation is acknowledged when the other nodes know of it.
+  store.changes.confirmWith((node) => transport.request(node, CHANGED, CONFIRM_MS));
+  transport.respond(CHANGED.kind, () => {
+    store.changes.notify();
+    return null;
+  });
   resources.defer(forgetDeadNodes(store, transport, parts));
   const notifications = await openWakeUps(directUrl, { log });
   resources.defer(() => notifications.close());

@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { configFolders } from '../testing/config.ts';
-import { fullHelpText, loadConfig, loadDataFolder, SETTINGS, settingsMarkdown } from './config.ts';
+import {
+  fullHelpText,
+  loadConfig,
+  loadDataFolder,
+  SETTINGS,
+  type Setting,
+  settingsMarkdown,
+} from './config.ts';
 
 const { folder } = configFolders();
 
@@ -138,8 +145,8 @@ describe('the working directory', () => {
 
 describe('help', () => {
   test('lists every flag and variable', () => {
-    for (const { flag, env } of Object.values(SETTINGS))
-      for (const name of [...env, ...(flag === null ? [] : [flag])]) {
+    for (const { flag, env } of Object.values<Setting>(SETTINGS))
+      for (const name of [...env, ...(flag === undefined ? [] : [flag])]) {
         expect(fullHelpText()).toContain(name);
         expect(settingsMarkdown()).toContain(name);
       }

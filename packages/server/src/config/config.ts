@@ -9,8 +9,7 @@ import { ConfigError } from './error.ts';
 import { isInstallation, WORKSPACE } from './installation.ts';
 import { MODEL_SETTINGS, requireKey } from './model.ts';
 import { parse } from './parse.ts';
-import { CHANNELS } from './settings/channels.ts';
-import { SETTING_KEYS, type SETTINGS, type SettingKey } from './settings.ts';
+import { SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
 import { type Environment, type Given, readSources } from './sources.ts';
 
 export { closest } from '../lib/closest.ts';
@@ -48,14 +47,15 @@ export {
   requireKey,
   STORED_MODEL_SETTINGS,
 } from './model.ts';
-export { SETTINGS, type Setting } from './settings.ts';
+export type { Setting } from './setting.ts';
 export type { ConfiguredUser, ListenerAddress } from './values.ts';
+export { SETTINGS };
 
 type Table = typeof SETTINGS;
 type Values = {
   readonly [Key in SettingKey]:
     | z.output<ReturnType<Table[Key]['schema']>>
-    | (undefined extends Table[Key]['fallback'] ? undefined : never);
+    | (Table[Key] extends { readonly fallback: infer Fallback } ? Extract<Fallback, undefined> : undefined);
 };
 
 export type Registration = {
@@ -106,7 +106,7 @@ function chooseAuth(host: string, auth: Config['auth'] | undefined): Config['aut
  * required. Throws `ConfigError`. A server without a port has no such callers.
  */
 export function checkChannels({ auth, channels, channelsSecret }: Config): void {
-  if (auth === 'required' && channels && channelsSecret === CHANNELS.channelsSecret.fallback)
+  if (auth === 'required' && channels && channelsSecret === SETTINGS.channelsSecret.fallback)
     throw new ConfigError(
       'the default SOCKUDO_APP_SECRET is public, and a login is required: set SOCKUDO_APP_SECRET to a secret of your own, or PARLANCE_CHANNELS=off',
     );

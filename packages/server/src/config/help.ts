@@ -1,6 +1,7 @@
 /** Help text and documentation tables of the settings. */
 import { LIMITS, type LimitSetting } from './limits.ts';
-import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
 
 function defaultText({ fallback, fallbackText }: Setting): string {
   if (fallbackText !== undefined) return fallbackText;
@@ -10,9 +11,9 @@ function defaultText({ fallback, fallbackText }: Setting): string {
 
 function entry([key, setting]: readonly [string, Setting]): string {
   const { flag, env, argument } = setting;
-  const head = flag === null ? env.join(', ') || key : `${flag} ${argument}`;
+  const head = flag === undefined ? env.join(', ') || key : `${flag} ${argument}`;
   const places =
-    flag === null ? (env.length === 0 ? 'file only' : 'environment or file only') : env.join(', ');
+    flag === undefined ? (env.length === 0 ? 'file only' : 'environment or file only') : env.join(', ');
   const repeatable = setting.repeatable ? '; repeatable, or a comma list' : '';
   return `  ${head}\n      ${setting.description}\n      [${places}${repeatable}; default: ${defaultText(setting)}]`;
 }
@@ -51,7 +52,7 @@ const cell = (value: string) => value.replaceAll('|', '\\|');
 export function settingsMarkdown(): string {
   const rows = SETTING_KEYS.map((key) => {
     const setting: Setting = SETTINGS[key];
-    const flag = setting.flag === null ? '' : `${setting.flag} ${setting.argument}`;
+    const flag = setting.flag === undefined ? '' : `${setting.flag} ${setting.argument}`;
     const cells = [setting.env.join(', '), flag, key, defaultText(setting), setting.description];
     return `| ${cells.map(cell).join(' | ')} |`;
   });

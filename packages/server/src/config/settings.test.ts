@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { join } from 'node:path';
-import { DIALECT_NAMES } from '../dialects/index.ts';
+import { DIALECT_NAMES } from '../dialects/names.ts';
 import { VENDOR_NAMES } from '../providers/vendors.ts';
 import { configFolders } from '../testing/config.ts';
 import { type Config, loadConfig } from './config.ts';

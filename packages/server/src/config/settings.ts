@@ -1,14 +1,20 @@
 /** The table of settings: source of parsing, `--help` and the documentation. */
 
 import { z } from 'zod';
-import { DIALECT_NAMES } from '../dialects/index.ts';
+import { DIALECT_NAMES } from '../dialects/names.ts';
+import {
+  addressSetting,
+  addressVariable,
+  keySetting,
+  VENDOR_NAMES,
+  VENDORS,
+  type Vendor,
+} from '../providers/vendors.ts';
 import { McpServers } from '../tools/mcp/servers.ts';
 import { LIMITS } from './limits.ts';
-import { CHANNELS } from './settings/channels.ts';
-import { MODEL } from './settings/model.ts';
-import type { Setting } from './settings/setting.ts';
-import { vendorAddress, vendorKey } from './settings/vendor.ts';
+import type { Setting } from './setting.ts';
 import {
+  aliases,
   flag,
   fraction,
   host,
@@ -20,11 +26,10 @@ import {
   serverUrl,
   text,
   textList,
+  tokensByModel,
   users,
   wholeNumber,
 } from './values.ts';
-
-// Settings that are only available in the config file.
 
 // Settings that are lists of objects, available only in the config file.
 
@@ -73,8 +78,6 @@ const domains = () =>
 /** A setting available only in the config file. */
 const fileOnly = <Schema extends z.ZodType>(schema: () => Schema, fallback: object, description: string) => ({
   env: [],
-  flag: null,
-  argument: '',
   fallback,
   fallbackText: 'none',
   schema,
@@ -109,9 +112,6 @@ const OPERATION = {
   },
   metricsToken: {
     env: ['PARLANCE_METRICS_TOKEN'],
-    flag: null,
-    argument: '',
-    fallback: undefined,
     schema: secret,
     secret: true,
     description: 'a token that opens /metrics and nothing else, at least 32 bytes',
@@ -120,14 +120,11 @@ const OPERATION = {
     env: ['OTEL_EXPORTER_OTLP_ENDPOINT'],
     flag: '--otlp-endpoint',
     argument: 'URL',
-    fallback: undefined,
     schema: httpUrl,
     description: 'an OpenTelemetry collector for spans of turns, over HTTP',
   },
   serviceName: {
     env: ['OTEL_SERVICE_NAME'],
-    flag: null,
-    argument: '',
     fallback: 'parlance',
     schema: text,
     description: 'the name of this server in spans',
@@ -176,6 +173,167 @@ const OPERATION = {
   },
 } as const satisfies Record<string, Setting>;
 
+// Settings that every external API has.
+
+const vendorKey = (env: readonly string[], vendor: string) => ({
+  env,
+  schema: text,
+  secret: true,
+  description: `API key for ${vendor}`,
+});
+
+/** Addresses are shown to users and in logs. */
+const addressWithoutPassword = () =>
+  httpUrl().refine((value) => {
+    const url = URL.parse(value);
+    return !url?.username && !url?.password;
+  }, 'must not contain a user name or password: set the API key instead');
+
+const vendorAddress = (env: readonly string[], vendor: string, more = '') => ({
+  env,
+  fallbackText: "the vendor's own",
+  schema: addressWithoutPassword,
+  description: `address of ${vendor}${more === '' ? '' : `; ${more}`}`,
+});
+
+// Model APIs.
+
+const PREFIXES = VENDOR_NAMES.flatMap((vendor) => {
+  const { prefix } = VENDORS[vendor];
+  return prefix === undefined ? [] : [`${prefix}… means ${vendor}`];
+}).join(', ');
+
+const COMPATIBLE: Partial<Record<Vendor, string>> = {
+  openai: 'any compatible server: Ollama, vLLM, llama.cpp',
+};
+
+type VendorSettings = { readonly [Key in `${Vendor}Key`]: ReturnType<typeof vendorKey> } & {
+  readonly [Key in `${Vendor}BaseUrl`]: ReturnType<typeof vendorAddress>;
+};
+
+const MODEL = {
+  provider: {
+    env: ['PROVIDER'],
+    flag: '--provider',
+    argument: 'NAME',
+    fallbackText: 'by the model, else by the configured key, else offline',
+    schema: () => oneOf([...VENDOR_NAMES, 'offline'] as [Vendor, ...Vendor[], 'offline']),
+    description: `the vendor of the model: ${VENDOR_NAMES.join(', ')} or offline`,
+  },
+  model: {
+    env: ['MODEL'],
+    flag: '--model',
+    argument: 'NAME',
+    fallbackText: "the provider's own",
+    schema: text,
+    description: `the model that answers; ${PREFIXES}, any other the first vendor with a key, else openai`,
+  },
+  openaiModel: {
+    env: ['OPENAI_MODEL'],
+    schema: text,
+    description: 'the model if the provider is openai and MODEL is not set',
+  },
+  openaiApi: {
+    env: ['OPENAI_API'],
+    fallbackText: "responses at the vendor's own address, chat at any other",
+    schema: () => oneOf(['responses', 'chat']),
+    description: 'which API of openai is used: responses or chat',
+  },
+  ...(Object.fromEntries(
+    VENDOR_NAMES.flatMap((vendor): [string, Setting][] => [
+      [keySetting(vendor), vendorKey(VENDORS[vendor].variables, vendor)],
+      [addressSetting(vendor), vendorAddress([addressVariable(vendor)], vendor, COMPATIBLE[vendor])],
+    ]),
+  ) as VendorSettings),
+  modelAliases: {
+    env: ['MODEL_ALIASES'],
+    flag: '--model-aliases',
+    argument: 'FROM=TO,…',
+    fallback: [],
+    schema: aliases,
+    description:
+      'names that clients of vendors use for a model or an agent of this server; one may end in *: claude-*=gpt-5.5',
+  },
+  http: {
+    env: ['PARLANCE_HTTP'],
+    flag: '--http',
+    argument: 'CLIENT',
+    fallback: 'socket',
+    schema: () => oneOf(['socket', 'fetch']),
+    description:
+      'the HTTP client for model APIs: socket needs less CPU; fetch is the one of the runtime, if a model API cannot be reached otherwise',
+  },
+  providerIdle: {
+    env: ['PARLANCE_PROVIDER_IDLE'],
+    flag: '--provider-idle',
+    argument: 'MS',
+    fallback: 60_000,
+    schema: () => wholeNumber(100, 3_600_000),
+    description: 'timeout for a silent model',
+  },
+  contextLimit: {
+    env: ['CONTEXT_LIMIT'],
+    flag: '--context-limit',
+    argument: 'TOKENS',
+    fallbackText: "the model's",
+    schema: () => wholeNumber(1_000, 100_000_000),
+    description: 'context window of the model in tokens, if it is unknown',
+  },
+  contextLimits: {
+    env: ['CONTEXT_LIMITS'],
+    flag: '--context-limits',
+    argument: 'NAME=TOKENS,…',
+    fallback: {},
+    fallbackText: 'those of the catalogue',
+    schema: tokensByModel,
+    description: 'context windows of models by name, before all others',
+  },
+} as const satisfies Record<string, Setting>;
+
+// Pusher channels.
+
+const application = <Fallback>(env: string, fallback: Fallback, description: string) => ({
+  env: [env],
+  fallback,
+  schema: text,
+  description,
+});
+
+const CHANNELS = {
+  channels: {
+    env: ['PARLANCE_CHANNELS'],
+    flag: '--channels',
+    argument: 'on|off',
+    fallback: true,
+    fallbackText: 'on',
+    schema: flag,
+    description: 'whether Pusher channels are served at /app/{key}',
+  },
+  channelsAppId: application('SOCKUDO_APP_ID', 'app-id', 'the id of the Pusher application'),
+  channelsKey: application('SOCKUDO_APP_KEY', 'app-key', 'the key with which clients name that application'),
+  channelsSecret: {
+    ...application('SOCKUDO_APP_SECRET', 'app-secret', 'the secret that signs for that application'),
+    secret: true,
+  },
+  channelsHost: {
+    ...application(
+      'SOCKUDO_HOST',
+      undefined,
+      'an external Pusher or Sockudo server on which events are triggered instead',
+    ),
+    schema: host,
+  },
+  channelsPort: {
+    ...application('SOCKUDO_PORT', undefined, 'the port of that server'),
+    fallbackText: '443 with TLS, else 6001',
+    schema: () => wholeNumber(1, 65_535),
+  },
+  channelsUseTls: {
+    ...application('SOCKUDO_USE_TLS', false, 'whether that server uses TLS'),
+    schema: flag,
+  },
+} as const satisfies Record<string, Setting>;
+
 // The default agent and its tools.
 
 const AGENT = {
@@ -185,7 +343,6 @@ const AGENT = {
     env: ['INSTRUCTIONS'],
     flag: '--instructions',
     argument: 'TEXT',
-    fallback: undefined,
     fallbackText: 'built in',
     schema: text,
     description: 'system instructions for the agent',
@@ -194,7 +351,6 @@ const AGENT = {
     env: ['WORKING_DIRECTORY'],
     flag: '--cwd',
     argument: 'FOLDER',
-    fallback: undefined,
     fallbackText:
       "the current folder; ./workspace, which is created, if that is Parlance's own checkout or installation",
     schema: text,
@@ -261,7 +417,6 @@ const AUTH = {
     env: ['PARLANCE_AUTH'],
     flag: '--auth',
     argument: 'open|required',
-    fallback: undefined,
     fallbackText: 'open on a loopback host',
     schema: () => oneOf(['open', 'required']),
     description:
@@ -269,9 +424,6 @@ const AUTH = {
   },
   authSecret: {
     env: ['AUTH_SECRET'],
-    flag: null,
-    argument: '',
-    fallback: undefined,
     fallbackText: 'created on first start and stored in the data folder',
     schema: secret,
     secret: true,
@@ -279,8 +431,6 @@ const AUTH = {
   },
   authUsers: {
     env: ['AUTH_USERS'],
-    flag: null,
-    argument: '',
     fallback: [],
     fallbackText: 'admin is created if there is no user, and its password printed once',
     schema: users,
@@ -333,7 +483,6 @@ const CLUSTER = {
     env: ['DATABASE_URL'],
     flag: '--database',
     argument: 'URL',
-    fallback: undefined,
     fallbackText: 'the embedded store',
     schema: () => serverUrl(['postgres', 'postgresql']),
     secret: true,
@@ -341,9 +490,6 @@ const CLUSTER = {
   },
   databaseDirect: {
     env: ['DATABASE_DIRECT_URL'],
-    flag: null,
-    argument: '',
-    fallback: undefined,
     fallbackText: 'DATABASE_URL',
     schema: () => serverUrl(['postgres', 'postgresql']),
     secret: true,
@@ -352,8 +498,6 @@ const CLUSTER = {
   },
   databasePool: {
     env: ['PARLANCE_DATABASE_POOL'],
-    flag: null,
-    argument: '',
     fallback: 8,
     schema: () => wholeNumber(1, 100),
     description: 'connections of this node to the database, besides two for heartbeats and notifications',
@@ -362,8 +506,6 @@ const CLUSTER = {
     env: ['REDIS_URL'],
     flag: '--redis',
     argument: 'URL',
-    fallback: undefined,
-    fallbackText: 'none',
     schema: () => serverUrl(['redis', 'rediss']),
     secret: true,
     description:
@@ -371,8 +513,6 @@ const CLUSTER = {
   },
   lease: {
     env: ['PARLANCE_LEASE'],
-    flag: null,
-    argument: '',
     fallback: 1_500,
     schema: () => wholeNumber(1_000, 60_000),
     description:
@@ -380,18 +520,12 @@ const CLUSTER = {
   },
   home: {
     env: ['PARLANCE_HOME'],
-    flag: null,
-    argument: '',
-    fallback: undefined,
-    fallbackText: 'none',
     schema: text,
     description:
       'several nodes: a label; sessions that began on a node with this label run only on such nodes',
   },
   folder: {
     env: ['PARLANCE_FOLDER'],
-    flag: null,
-    argument: '',
     fallback: 'shared',
     schema: () => oneOf(['shared', 'own']),
     description:
@@ -438,14 +572,11 @@ const NETWORK = {
   },
 } as const satisfies Record<string, Setting>;
 
-export type { Setting } from './settings/setting.ts';
-
 /** Path of the config file. The only setting that cannot be in the file. */
 export const CONFIG_FILE = {
   env: ['PARLANCE_CONFIG'],
   flag: '--config',
   argument: 'PATH',
-  fallback: undefined,
   fallbackText: 'config.json in the data folder, if there is one',
   schema: text,
   description: 'a JSON file with any of these settings; never taken from the folder that tools work in',

@@ -3,10 +3,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { isObject } from '@parlance/protocol';
 import { closest } from '../lib/closest.ts';
+import { errorCode } from '../lib/errors.ts';
 import { type Position, parseConfigText, positionOfValue } from './config-text.ts';
 import { isRegistered, registryIn } from './data-folder.ts';
 import { ConfigError } from './error.ts';
-import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type Setting, type SettingKey } from './settings.ts';
+import type { Setting } from './setting.ts';
+import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
 
 export type Given = {
   /** names the source of the value in errors */
@@ -91,7 +93,7 @@ function readText({ path, name, namedBy }: ConfigFile): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    const missing = cause instanceof Error && 'code' in cause && cause.code === 'ENOENT';
+    const missing = errorCode(cause) === 'ENOENT';
     throw new ConfigError(
       missing && namedBy !== null
         ? `${namedBy} names ${name}, which does not exist`

@@ -2,9 +2,9 @@
  * Schemas of single settings. Each accepts the text of a variable or flag as well as JSON from the config file.
  * Messages continue a sentence that starts with the name of the setting, and never quote a secret.
  */
-import { Role } from '@parlance/protocol';
+import { isObject, Role } from '@parlance/protocol';
 import { z } from 'zod';
-import { DIALECT_NAMES } from '../dialects/index.ts';
+import { DIALECT_NAMES } from '../dialects/names.ts';
 
 /** An extra listener of one dialect. */
 export type ListenerAddress = { readonly dialect: string; readonly port: number };
@@ -50,6 +50,13 @@ const splitCommas = (raw: unknown): unknown => {
 
 const listOf = <Item extends z.ZodType>(item: Item) =>
   z.preprocess(splitCommas, z.array(item, 'must be a list'));
+
+/** Also an object instead of a list of `NAME=VALUE`. */
+const pairsOf = <Item extends z.ZodType>(item: Item) =>
+  z.preprocess(
+    (raw) => (isObject(raw) ? Object.entries(raw).map(([name, value]) => `${name}=${value}`) : raw),
+    listOf(item),
+  );
 
 export const textList = () => listOf(z.string('must be a list of texts'));
 
@@ -100,14 +107,7 @@ const alias = z.string('must hold FROM=TO').transform((raw, context) => {
 });
 
 /** `claude-*=gpt-5.5,gpt-4o=coder`, a list of these, or in the file also `{"gpt-4o": "coder"}`. */
-export const aliases = () =>
-  z.preprocess(
-    (raw) =>
-      typeof raw === 'object' && raw !== null && !Array.isArray(raw)
-        ? Object.entries(raw).map(([from, to]) => `${from}=${to}`)
-        : raw,
-    listOf(alias),
-  );
+export const aliases = () => pairsOf(alias);
 
 /** `gpt-5=400000,llama3=8192`, or in the file `{"gpt-5": 400000}`. */
 export const tokensByModel = () =>
@@ -150,14 +150,7 @@ const listener = z.string('must hold NAME=PORT').transform((raw, context): Liste
 });
 
 /** `agentloop=8080,broadcast=8001`, a list of these, or in the file also `{"agentloop": 8080}`. */
-export const listeners = () =>
-  z.preprocess(
-    (raw) =>
-      typeof raw === 'object' && raw !== null && !Array.isArray(raw)
-        ? Object.entries(raw).map(([name, port]) => `${name}=${port}`)
-        : raw,
-    listOf(listener),
-  );
+export const listeners = () => pairsOf(listener);
 
 const user = z.strictObject(
   {

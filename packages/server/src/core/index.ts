@@ -16,7 +16,6 @@ export type { LinkedInput } from './engine/links.ts';
 export type { SharedSession } from './engine/queries.ts';
 export type {
   Commit,
-  DeferredCall,
   ObservedSession,
   PendingApproval,
   RunStatus,
@@ -39,4 +38,4 @@ export type { ClientAnswer, ClientProgress, ClientRequest, ToolClient } from './
 export { type Agent, AgentCatalog, type Domain } from './session/agent-catalog.ts';
 export { answerInText, maySee } from './session/approvals.ts';
 export { directCallId } from './session/decide.ts';
-export { awaitsAnswer } from './session/session-state.ts';
+export { addUsage, awaitsAnswer } from './session/session-state.ts';

@@ -1,8 +1,8 @@
 /** The AsyncAPI 3.0 document of every dialect with WebSockets. */
+import { version } from '../../package.json' with { type: 'json' };
 import { EXAMPLE_IDS } from '../dialects/kit/description.ts';
 import type { Described, DescribedSocket } from './descriptions.ts';
 import { type JsonSchema, payloadSchema } from './json-schema.ts';
-import { VERSION } from './version.ts';
 
 type Ref = { readonly $ref: string };
 
@@ -51,7 +51,7 @@ export function asyncApiDocument(descriptions: readonly Described[]): AsyncApiDo
     asyncapi: '3.0.0',
     info: {
       title: 'Parlance',
-      version: VERSION,
+      version: version,
       description: 'The WebSocket messages of an agent server that speaks many client protocols.',
       license: { name: 'MIT' },
     },

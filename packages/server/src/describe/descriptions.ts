@@ -2,8 +2,8 @@
 import { DIALECTS } from '../dialects/index.ts';
 import type { Description, Endpoint, ExampleIds, SocketDescription } from '../dialects/kit/description.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
+import { type SocketRoute, socketRoutes } from '../dialects/kit/dialect.ts';
 import { describedEndpoints } from '../dialects/kit/endpoint.ts';
-import { type SocketRoute, socketRoutes } from '../dialects/kit/listen.ts';
 import { description as server } from './server.ts';
 
 // The socket addresses of a dialect as text, derived from the `listen` entries.
@@ -61,7 +61,7 @@ function conditionOf(route: SocketRoute, dialect: Listening, all: readonly Liste
 const detectedAt = (path: string, { listen }: Listening): boolean =>
   socketRoutes(listen).some(({ ws, firstFrame }) => ws === path && firstFrame !== undefined);
 
-export type Described = Omit<Description, 'endpoints' | 'errors' | 'schemas' | 'socket'> & {
+export type Described = Omit<Description, 'errors' | 'schemas' | 'socket'> & {
   readonly name: string;
   readonly endpoints: readonly Endpoint[];
   readonly socket?: DescribedSocket;
@@ -78,10 +78,10 @@ export async function descriptionsOf(dialects: readonly Describable[]): Promise<
 
 async function describedBy(dialect: Describable, all: readonly Describable[]): Promise<Described[]> {
   if (!dialect.describe) return [];
-  const { socket, schemas, errors, endpoints = [], ...description } = await dialect.describe();
+  const { socket, schemas, errors, ...description } = await dialect.describe();
   const { name, rest } = dialect;
-  const served = describedEndpoints(rest?.endpoints ?? [], { schemas, errors });
-  const described = { name, ...description, endpoints: [...served, ...endpoints] };
+  const endpoints = describedEndpoints(rest?.endpoints ?? [], { schemas, errors });
+  const described = { name, ...description, endpoints };
   if (!socket) return [described];
   return [{ ...described, socket: { ...socket, ...socketAddresses(dialect, socket, all) } }];
 }

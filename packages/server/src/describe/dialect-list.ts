@@ -8,7 +8,7 @@ import {
   type MessageExample,
   type RequestExample,
 } from '../dialects/kit/description.ts';
-import { httpRoutes, socketRoutes } from '../dialects/kit/listen.ts';
+import { httpRoutes, socketRoutes } from '../dialects/kit/dialect.ts';
 import type { ServedDialect } from '../dialects/kit/routes.ts';
 import { type Described, descriptionsOf } from './descriptions.ts';
 

@@ -2,8 +2,8 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { FAILED } from '../dialects/agentloop/outbound.ts';
-import { FAULTS as COPILOT_FAULTS } from '../dialects/copilot/faults.ts';
-import { CODES as PUSHER_CODES } from '../dialects/pusher/protocol.ts';
+import { FAULTS as COPILOT_FAULTS } from '../dialects/copilot/rest.ts';
+import { CODES as PUSHER_CODES } from '../dialects/pusher/contract.ts';
 import { DESCRIPTIONS } from './descriptions.ts';
 import { payloadSchema } from './json-schema.ts';
 

@@ -1,10 +1,10 @@
 /** The OpenAPI 3.1 document of all HTTP endpoints, built from the schemas that the routes validate with. */
+
 import type { z } from 'zod';
+import { version } from '../../package.json' with { type: 'json' };
 import type { Answer, Endpoint, Security } from '../dialects/kit/description.ts';
 import type { Described } from './descriptions.ts';
 import { bodySchema, componentSchemas, type JsonSchema, parameterSchema } from './json-schema.ts';
-
-import { VERSION } from './version.ts';
 
 export type Parameter = {
   readonly name: string;
@@ -49,7 +49,7 @@ export function openApiDocument(descriptions: readonly Described[]): OpenApiDocu
     openapi: '3.1.0',
     info: {
       title: 'Parlance',
-      version: VERSION,
+      version: version,
       description: 'The HTTP endpoints of an agent server that speaks many client protocols.',
       license: { name: 'MIT', identifier: 'MIT' },
     },

@@ -17,6 +17,10 @@ export type ServedFile = {
   readonly headers: (manifest: Manifest) => Readonly<Record<string, string>>;
 };
 
+/** For all files and pages. */
+export const NO_SNIFFING = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
+export const IMMUTABLE = 'public, max-age=31536000, immutable';
+
 /** Null for files that are not listed, or without a build. */
 export function builtFiles(folder: string): (file: ServedFile) => Promise<Response | null> {
   const manifest = manifestIn(folder);

@@ -1,39 +1,34 @@
 /** The built console of `packages/web`. */
 import type { Hono } from 'hono';
-import { builtFiles, type Manifest } from './built-files.ts';
+import { builtFiles, IMMUTABLE, type Manifest, NO_SNIFFING } from './built-files.ts';
 
 export function consoleRoutes(app: Hono, folder: string): void {
   const files = builtFiles(folder);
-
-  app.get('/', async (c) => {
-    const served = await file('index.html', c.req.raw, 'no-cache');
-    return served ?? new Response(UNBUILT, { status: 503, headers: pageHeaders(c.req.raw) });
-  });
-
-  app.get('/assets/:file', async (c) => {
-    const served = await file(
-      `assets/${c.req.param('file')}`,
-      c.req.raw,
-      'public, max-age=31536000, immutable',
-    );
-    return served ?? c.json({ error: 'Not found', detail: 'Not found' }, 404);
-  });
-
-  // Asked for again on every visit, so that a new build replaces it.
-  app.get('/service-worker.js', async (c) => {
-    const served = await file('service-worker.js', c.req.raw, 'no-cache');
-    return served ?? c.json({ error: 'Not found', detail: 'Not found' }, 404);
-  });
-
   const file = (path: string, request: Request, keep: string): Promise<Response | null> =>
     files({
       path,
       request,
       headers: (manifest) => ({ ...headersOf(path, request, manifest), 'cache-control': keep }),
     });
+
+  app.get('/', async ({ req: { raw } }) => {
+    const served = await file('index.html', raw, 'no-cache');
+    return served ?? new Response(UNBUILT, { status: 503, headers: pageHeaders(raw) });
+  });
+
+  app.get('/assets/:file', async (c) => {
+    const served = await file(`assets/${c.req.param('file')}`, c.req.raw, IMMUTABLE);
+    return served ?? c.json(NOT_FOUND, 404);
+  });
+
+  // Asked for again on every visit, so that a new build replaces it.
+  app.get('/service-worker.js', async (c) => {
+    const served = await file('service-worker.js', c.req.raw, 'no-cache');
+    return served ?? c.json(NOT_FOUND, 404);
+  });
 }
 
-const NO_SNIFFING = { 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
+const NOT_FOUND = { error: 'Not found', detail: 'Not found' };
 
 const POLICY = [
   "default-src 'none'",

@@ -1,6 +1,6 @@
 /** The built documentation at `/docs`. */
 import type { Hono } from 'hono';
-import { builtFiles, type Manifest } from './built-files.ts';
+import { builtFiles, IMMUTABLE, type Manifest, NO_SNIFFING } from './built-files.ts';
 
 export function docsRoutes(app: Hono, folder: string): void {
   const files = builtFiles(folder);
@@ -11,7 +11,7 @@ export function docsRoutes(app: Hono, folder: string): void {
     const requested = decodedPath(c.req.path.slice('/docs/'.length));
     const path = requested === '' || requested.endsWith('/') ? `${requested}index.html` : requested;
     const request = c.req.raw;
-    const keep = path.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'no-cache';
+    const keep = path.startsWith('assets/') ? IMMUTABLE : 'no-cache';
     const headers = (manifest: Manifest) => ({ ...headersOf(manifest), 'cache-control': keep });
     const served = await files({ path, request, headers });
     if (served) return served;
@@ -54,8 +54,7 @@ const headersOf = ({ scripts }: Manifest): Record<string, string> => ({
     "form-action 'none'",
     "frame-ancestors 'none'",
   ].join('; '),
-  'x-content-type-options': 'nosniff',
-  'referrer-policy': 'no-referrer',
+  ...NO_SNIFFING,
   'cross-origin-opener-policy': 'same-origin',
 });
 

@@ -16,11 +16,20 @@ export type CountedSocket = {
 };
 
 /** 429: the caller has too many; 503: the server has. */
+const REFUSALS = {
+  sockets: { status: 503, reason: 'The server has reached its limit of sockets.' },
+  unknownSockets: { status: 503, reason: 'Too many unauthenticated sockets.' },
+  socketsPerAddress: { status: 429, reason: 'Too many sockets from this address.' },
+  socketsPerPrincipal: { status: 429, reason: 'You have too many sockets.' },
+} as const;
+
 export type Refusal = {
   readonly limit: keyof CountLimits;
   readonly status: 429 | 503;
   readonly reason: string;
 };
+
+const refusal = (limit: keyof CountLimits): Refusal => ({ limit, ...REFUSALS[limit] });
 
 export class SocketCounts {
   #all = 0;
@@ -31,26 +40,28 @@ export class SocketCounts {
   constructor(private readonly limits: CountLimits) {}
 
   /** Takes a slot and returns null if one is free. */
-  enter({ principal, address, unknown }: CountedSocket): Refusal | null {
+  enter(socket: CountedSocket): Refusal | null {
     const { limits } = this;
-    if (this.#all >= limits.sockets) return SERVER_FULL;
-    if (unknown && this.#unknown >= limits.unknownSockets) return UNKNOWN_FULL;
+    const { principal, address, unknown } = socket;
+    if (this.#all >= limits.sockets) return refusal('sockets');
+    if (unknown && this.#unknown >= limits.unknownSockets) return refusal('unknownSockets');
     if (address !== null && (this.#addresses.get(address) ?? 0) >= limits.socketsPerAddress)
-      return ADDRESS_FULL;
+      return refusal('socketsPerAddress');
     if (principal !== null && (this.#principals.get(principal) ?? 0) >= limits.socketsPerPrincipal)
-      return PRINCIPAL_FULL;
-    this.#all++;
-    if (unknown) this.#unknown++;
-    if (address !== null) add(this.#addresses, address, 1);
-    if (principal !== null) add(this.#principals, principal, 1);
+      return refusal('socketsPerPrincipal');
+    this.#count(socket, 1);
     return null;
   }
 
-  leave({ principal, address, unknown }: CountedSocket): void {
-    this.#all--;
-    if (unknown) this.#unknown--;
-    if (address !== null) add(this.#addresses, address, -1);
-    if (principal !== null) add(this.#principals, principal, -1);
+  leave(socket: CountedSocket): void {
+    this.#count(socket, -1);
+  }
+
+  #count({ principal, address, unknown }: CountedSocket, amount: 1 | -1): void {
+    this.#all += amount;
+    if (unknown) this.#unknown += amount;
+    if (address !== null) add(this.#addresses, address, amount);
+    if (principal !== null) add(this.#principals, principal, amount);
   }
 
   /** Marks the socket as authorized, without a principal. */
@@ -68,7 +79,8 @@ export class SocketCounts {
     if (socket.principal === principal) return null;
     if (socket.principal !== null) add(this.#principals, socket.principal, -1);
     socket.principal = null;
-    if ((this.#principals.get(principal) ?? 0) >= this.limits.socketsPerPrincipal) return PRINCIPAL_FULL;
+    if ((this.#principals.get(principal) ?? 0) >= this.limits.socketsPerPrincipal)
+      return refusal('socketsPerPrincipal');
     add(this.#principals, principal, 1);
     socket.principal = principal;
     return null;
@@ -80,24 +92,3 @@ function add(counts: Map<string, number>, key: string, amount: number): void {
   if (count > 0) counts.set(key, count);
   else counts.delete(key);
 }
-
-const SERVER_FULL: Refusal = {
-  limit: 'sockets',
-  status: 503,
-  reason: 'The server has reached its limit of sockets.',
-};
-const UNKNOWN_FULL: Refusal = {
-  limit: 'unknownSockets',
-  status: 503,
-  reason: 'Too many unauthenticated sockets.',
-};
-const ADDRESS_FULL: Refusal = {
-  limit: 'socketsPerAddress',
-  status: 429,
-  reason: 'Too many sockets from this address.',
-};
-const PRINCIPAL_FULL: Refusal = {
-  limit: 'socketsPerPrincipal',
-  status: 429,
-  reason: 'You have too many sockets.',
-};

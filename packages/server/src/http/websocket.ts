@@ -62,20 +62,15 @@ export type SocketDeps = {
 export function socketTransport(limits: SocketLimits, deps: SocketDeps): SocketTransport {
   const { log, meter = NO_METER, anonymous } = deps;
   const sockets = new Set<ServerWebSocket<Data>>();
-  const perDialect = (counts: (data: Data) => boolean) => () => {
+  /** The number of sockets by dialect; a dialect without one that counts has 0. */
+  const perDialect = (counts: (data: Data) => boolean) => {
     const figures: Record<string, number> = {};
     for (const { data } of sockets)
       figures[data.dialect] = (figures[data.dialect] ?? 0) + (counts(data) ? 1 : 0);
     return figures;
   };
-  meter.gauge(
-    'sockets',
-    perDialect(() => true),
-  );
-  meter.gauge(
-    'sockets_behind',
-    perDialect((data) => data.sendBuffer?.behind ?? false),
-  );
+  meter.gauge('sockets', () => perDialect(() => true));
+  meter.gauge('sockets_behind', () => perDialect((data) => data.sendBuffer?.behind ?? false));
   const decoder = new TextDecoder('utf-8', { fatal: true });
   // Leave room for a burst within the rate limit.
   const receiveLimits = {

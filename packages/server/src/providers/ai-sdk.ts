@@ -10,27 +10,26 @@ import type {
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider';
 import { isObject, type Json, type JsonObject, type PromptPart, type Sealed } from '@parlance/protocol';
-import type { OnDelta, Prompt } from '../core/ports/provider.ts';
-import { BUG, CANCELLED, ENDLESS, REDIRECTED, tooLong, unavailable } from './attempt-faults.ts';
+import type { Prompt } from '../core/ports/provider.ts';
 import { callInput } from './call-input.ts';
 import {
-  type Attempt,
-  type AttemptOptions,
-  type Batch,
-  FIRST_BYTE_MS,
-  failed,
-  MAX_EVENT_LENGTH,
-  UNLIMITED,
-} from './http-provider.ts';
-import { type ApiEvent, type ApiFault, MALFORMED_EVENT, STREAM_ENDED_EARLY } from './model-api.ts';
+  type ApiFault,
+  CANCELLED,
+  ENDLESS,
+  MALFORMED_EVENT,
+  REDIRECTED,
+  refusedKey,
+  refusedRequest,
+  rejected,
+  STREAM_ENDED_EARLY,
+} from './faults.ts';
+import { type Batch, MAX_EVENT_LENGTH, TimedAttempt, unreachable } from './http-provider.ts';
+import { type ApiEvent, failed } from './model-api.ts';
 import { refusedFault, streamFault } from './openai-faults.ts';
 import { findPackage, loadPackage } from './packages.ts';
-import { FOLLOW_INSTRUCTIONS, fileText, notShown, summaryText, systemText } from './part-text.ts';
-import { refusedKey } from './refused-key.ts';
+import { FOLLOW_INSTRUCTIONS, fileText, notShown, shortId, summaryText, systemText } from './part-text.ts';
 import { retryAfter } from './retry.ts';
-import { shortId } from './short-id.ts';
-import { Silence } from './silence.ts';
-import { refusedRequest, vendorText } from './vendor-text.ts';
+import { vendorText } from './vendor-text.ts';
 
 export type AiSdkOptions = {
   /** npm package */
@@ -63,12 +62,11 @@ type Metadata = { readonly [key: string]: JsonObject };
 /** A reason for the user that is not an error of the vendor. */
 class Refusal extends Error {}
 
-export class AiSdkAttempt implements Attempt {
+export class AiSdkAttempt extends TimedAttempt {
   host: string | undefined;
-  readonly #stop = new AbortController();
-  #tooLong = false;
   #endless = false;
-  #silence: Silence | null = null;
+  /** the package passes on an error of the vendor */
+  #isReported = false;
   #reader: { read(): Promise<{ readonly value?: Part | undefined }> } | null = null;
   /** bytes since the last part */
   #silentBytes = 0;
@@ -78,52 +76,37 @@ export class AiSdkAttempt implements Attempt {
   readonly #streamed: { readonly id: string; readonly tool: string }[] = [];
   readonly #calls: ApiEvent[] = [];
   readonly #thoughts = new Map<string, Metadata>();
-  readonly #cancel = (): void => this.#stop.abort(this.signal.reason);
-  readonly #giveUp = (): void => {
-    this.#tooLong = true;
-    this.#stop.abort();
-  };
 
   constructor(
     private readonly vendor: AiSdkOptions,
-    private readonly options: AttemptOptions,
-    private readonly signal: AbortSignal,
-    private readonly take: OnDelta | undefined,
-  ) {}
+    ...given: ConstructorParameters<typeof TimedAttempt>
+  ) {
+    super(...given);
+  }
 
-  async begin(prompt: Prompt): Promise<Batch> {
-    const { idleMs, firstByteMs = FIRST_BYTE_MS } = this.options;
-    this.signal.addEventListener('abort', this.#cancel);
-    if (this.signal.aborted) this.#cancel();
-    const timer = setTimeout(this.#giveUp, firstByteMs);
-    try {
-      const model = await this.#model();
-      const { stream } = await model.doStream({
-        ...callOptions(prompt, model.specificationVersion, this.vendor),
-        abortSignal: this.#stop.signal,
-      });
-      this.#reader = stream.getReader();
-      this.#silence = new Silence(idleMs, this.#giveUp, firstByteMs);
-      return [];
-    } catch (thrown) {
-      return failed(this.#faultOf(thrown));
-    } finally {
-      clearTimeout(timer);
-    }
+  protected async ask(prompt: Prompt): Promise<Batch> {
+    const model = await this.#model();
+    const { stream } = await model.doStream({
+      ...callOptions(prompt, model.specificationVersion, this.vendor),
+      abortSignal: this.stop.signal,
+    });
+    this.#reader = stream.getReader();
+    this.answered();
+    return [];
   }
 
   async next(): Promise<Batch | null> {
     try {
       while (this.#reader) {
         const { value: part } = await this.#reader.read();
-        if (this.signal.aborted) return this.#over(failed(CANCELLED));
+        if (this.signal.aborted) return this.over(failed(CANCELLED));
         this.#silentBytes = 0;
-        this.#silence?.received();
-        this.#silence?.said();
+        this.silence?.received();
+        this.silence?.said();
         const events = part ? this.#read(part) : failed(STREAM_ENDED_EARLY);
         const [first] = events;
         const last = events.at(-1)?.type;
-        if (last === 'ended' || last === 'failed') return this.#over(events);
+        if (last === 'ended' || last === 'failed') return this.over(events);
         if (!first) continue;
         const isText = first.type === 'text' || first.type === 'reasoning';
         if (isText && this.take?.(first.type, first.text)) continue;
@@ -131,22 +114,15 @@ export class AiSdkAttempt implements Attempt {
       }
       return null;
     } catch (thrown) {
-      return this.#over(failed(this.#faultOf(thrown)));
+      return this.over(failed(this.reason(thrown)));
     }
   }
 
-  close(): void {
-    this.#silence?.stop();
-    this.signal.removeEventListener('abort', this.#cancel);
+  /** The stream of the package is of no more use. */
+  protected release(): void {
     if (!this.#reader) return;
     this.#reader = null;
-    // Ends the request; the stream of the package is of no more use.
-    this.#stop.abort();
-  }
-
-  #over(events: Batch): Batch {
-    this.close();
-    return events;
+    this.stop.abort();
   }
 
   async #model(): Promise<LanguageModelV4> {
@@ -186,11 +162,11 @@ export class AiSdkAttempt implements Attempt {
     if (!response.ok || !response.body) return response;
     const counted = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
-        this.#silence?.received();
+        this.silence?.received();
         this.#silentBytes += chunk.length;
         if (this.#silentBytes > MAX_EVENT_LENGTH) {
           this.#endless = true;
-          this.#stop.abort();
+          this.stop.abort();
         }
         controller.enqueue(chunk);
       },
@@ -234,7 +210,8 @@ export class AiSdkAttempt implements Attempt {
         return this.#beyond() ?? [];
       }
       case 'error':
-        return failed(this.#faultOf(part.error, true));
+        this.#isReported = true;
+        return failed(this.reason(part.error));
       case 'finish':
         return this.#ending(part);
       default:
@@ -251,12 +228,9 @@ export class AiSdkAttempt implements Attempt {
   }
 
   #beyond(): Batch | null {
-    const { argumentCharacters, answerCalls } = this.options.limits ?? UNLIMITED;
-    if (Math.max(this.#calls.length, this.#streamed.length) > answerCalls)
-      return failed(tooLong('answerCalls', answerCalls));
-    return this.#characters > argumentCharacters
-      ? failed(tooLong('argumentCharacters', argumentCharacters))
-      : null;
+    const calls = Math.max(this.#calls.length, this.#streamed.length);
+    const fault = this.beyond({ calls, characters: this.#characters });
+    return fault && failed(fault);
   }
 
   #ending({ finishReason: { unified, raw }, usage }: Extract<Part, { type: 'finish' }>): Batch {
@@ -296,12 +270,9 @@ export class AiSdkAttempt implements Attempt {
     return { host: label, key, keyName: keyName ?? variable, isKeyWithheld, variable, model };
   }
 
-  #faultOf(thrown: unknown, isInStream = false): ApiFault {
-    if (this.signal.aborted) return CANCELLED;
-    if (this.#tooLong) return unavailable('The model was silent for too long.');
+  protected faultOf(thrown: unknown): ApiFault {
     if (this.#endless) return ENDLESS;
-    if (thrown instanceof Refusal)
-      return { code: 'provider_rejected', message: `${thrown.message}.`, retryable: false };
+    if (thrown instanceof Refusal) return rejected(`${thrown.message}.`);
     const { name, statusCode: status, responseBody, responseHeaders, message } = errorIn(thrown);
     if (status !== undefined && status !== 200) {
       if (status >= 300 && status < 400) return REDIRECTED;
@@ -322,13 +293,9 @@ export class AiSdkAttempt implements Attempt {
       return refusedRequest(vendor, text);
     if (/^AI_(JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody)/.test(name) || status === 200)
       return MALFORMED_EVENT;
-    if (isInStream && !(thrown instanceof Error)) return streamFault(this.#addressed(), thrown);
+    if (this.#isReported && !(thrown instanceof Error)) return streamFault(this.#addressed(), thrown);
     const code = codeIn(thrown);
-    if (code === null && thrown instanceof TypeError) {
-      this.options.log?.error({ err: thrown }, 'model API adapter failed');
-      return BUG;
-    }
-    return unavailable(`The model cannot be reached${code === null ? '' : `: ${code}`}.`);
+    return code === null && thrown instanceof TypeError ? this.bug(thrown) : unreachable(code);
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { anthropic } from './anthropic.ts';
-import type { ApiFault } from './model-api.ts';
+import type { ApiFault } from './faults.ts';
 
 const api = anthropic({ key: 'sk-secret', model: 'claude-x' });
 const body = (type: string, message: string) => JSON.stringify({ type: 'error', error: { type, message } });

@@ -7,29 +7,31 @@ import type { ProviderEvent } from '../core/ports/provider.ts';
 
 import { ANTHROPIC, acceptsLink, requestBody, type Thinking } from './anthropic-request.ts';
 import { callInput, parsedInput } from './call-input.ts';
+import {
+  type ApiFault,
+  contextTooLong,
+  MALFORMED_EVENT,
+  rateLimited,
+  refusedFault,
+  refusedKey,
+  refusedRequest,
+  STREAM_ENDED_EARLY,
+  type UsedKey,
+  vendorFailed,
+} from './faults.ts';
 import { jsonObject } from './json.ts';
 import {
   type ApiEvent,
-  type ApiFault,
+  type ApiOptions,
   type BufferedOutput,
-  MALFORMED_EVENT,
+  failed,
   type ModelApi,
   NOTHING_BUFFERED,
   PIECE_OVERHEAD,
-  STREAM_ENDED_EARLY,
 } from './model-api.ts';
-import { refusedKey, type UsedKey, type VendorName } from './refused-key.ts';
-import { CONTEXT_TOO_LONG, explained, failedWith, refusedRequest, vendorText } from './vendor-text.ts';
+import { vendorText } from './vendor-text.ts';
 
-export type AnthropicOptions = {
-  /** a self-hosted server may need none */
-  readonly key: string | undefined;
-  readonly keyName?: string | undefined;
-  readonly isKeyWithheld?: boolean | undefined;
-  readonly vendor?: VendorName | undefined;
-  readonly model: string;
-  readonly baseUrl?: string;
-  readonly maxTokens?: number;
+export type AnthropicOptions = ApiOptions & {
   /** default: derived from the model's name */
   readonly thinking?: Thinking;
 };
@@ -40,7 +42,7 @@ export function anthropic(options: AnthropicOptions): ModelApi<AnthropicState> {
   const { key, model, baseUrl = 'https://api.anthropic.com', maxTokens = 32_000 } = options;
   const { thinking = takesAdaptive(model) ? 'adaptive' : 'off' } = options;
   return {
-    acceptsLink: acceptsLink,
+    acceptsLink,
     request: (prompt, plain = false) => ({
       url: `${baseUrl.replace(/\/+$/, '').replace(/\/v1$/, '')}/v1/messages`,
       headers: { ...(key ? { 'x-api-key': key } : {}), 'anthropic-version': '2023-06-01' },
@@ -49,7 +51,7 @@ export function anthropic(options: AnthropicOptions): ModelApi<AnthropicState> {
     start: () => START,
     step: (state, event) => step(state, event, options),
     buffered: ({ buffered }) => buffered,
-    finish: (state) => (state.stop === null ? [failed(STREAM_ENDED_EARLY)] : ended(state)),
+    finish: (state) => (state.stop === null ? failed(STREAM_ENDED_EARLY) : ended(state)),
     refused: (status, body) => anthropicRefusal(status, body, options),
   };
 }
@@ -132,7 +134,7 @@ const NOTHING: readonly ApiEvent[] = [];
 
 function step(state: AnthropicState, { data }: ServerSentEvent, used: UsedKey): Step {
   const event = jsonObject(data);
-  if (!event) return [state, [failed(MALFORMED_EVENT)]];
+  if (!event) return [state, failed(MALFORMED_EVENT)];
   switch (event.type) {
     case 'content_block_delta':
       return delta(state, event);
@@ -158,7 +160,7 @@ function step(state: AnthropicState, { data }: ServerSentEvent, used: UsedKey): 
     case 'error':
       return read(state, event, {
         schema: AnthropicError,
-        next: (_, { error }) => [state, [failed(anthropicStreamFault(error, used))]],
+        next: (_, { error }) => [state, failed(anthropicStreamFault(error, used))],
       });
     default:
       return [state, NOTHING]; // a ping, or an unknown event
@@ -167,7 +169,7 @@ function step(state: AnthropicState, { data }: ServerSentEvent, used: UsedKey): 
 
 /** Hot path: runs per token. */
 function delta(state: AnthropicState, { index, delta: piece }: Record<string, unknown>): Step {
-  if (!isObject(piece) || typeof index !== 'number') return [state, [failed(MALFORMED_EVENT)]];
+  if (!isObject(piece) || typeof index !== 'number') return [state, failed(MALFORMED_EVENT)];
   const { type, text, thinking, partial_json: json, signature } = piece;
   if (type === 'text_delta' && typeof text === 'string') return [state, [{ type: 'text', text }]];
   if (type === 'thinking_delta' && typeof thinking === 'string') {
@@ -285,10 +287,8 @@ function read<T>(
   { schema, next }: { schema: z.ZodType<T>; next: (state: AnthropicState, event: T) => Step },
 ): Step {
   const result = schema.safeParse(event);
-  return result.success ? next(state, result.data) : [state, [failed(MALFORMED_EVENT)]];
+  return result.success ? next(state, result.data) : [state, failed(MALFORMED_EVENT)];
 }
-
-const failed = (fault: ApiFault): ApiEvent => ({ type: 'failed', fault });
 
 // Maps errors of Anthropic to faults. https://platform.claude.com/docs/en/api/errors
 
@@ -296,22 +296,6 @@ const AnthropicError = z.object({ error: z.object({ type: z.string(), message: z
 
 const VENDOR = { name: 'Anthropic', variable: 'ANTHROPIC_API_KEY' };
 const LONG = /prompt is too long|exceed context limit/i;
-const rejected = (message: string): ApiFault => ({ code: 'provider_rejected', message, retryable: false });
-const limited = (name: string, reason: string): ApiFault => ({
-  code: 'provider_limited',
-  message: explained(`The rate limit of ${name} is reached`, reason),
-  retryable: true,
-});
-const tooLong = (reason: string): ApiFault => ({
-  code: 'context_too_long',
-  message: explained(CONTEXT_TOO_LONG, reason),
-  retryable: false,
-});
-const down = (name: string, reason: string, status?: number): ApiFault => ({
-  code: 'provider_unavailable',
-  message: explained(failedWith(name, status), reason),
-  retryable: true,
-});
 
 function anthropicStreamFault(
   { type, message }: z.infer<typeof AnthropicError>['error'],
@@ -319,44 +303,33 @@ function anthropicStreamFault(
 ): ApiFault {
   const { vendor = VENDOR } = used;
   const reason = vendorText(message, used.key);
-  if (LONG.test(message)) return tooLong(reason);
+  if (LONG.test(message)) return contextTooLong(reason);
   switch (type) {
     case 'rate_limit_error':
-      return limited(vendor.name, reason);
+      return rateLimited(vendor.name, reason);
     case 'authentication_error':
     case 'permission_error':
       return refusedKey(vendor, used, reason);
     case 'request_too_large':
-      return tooLong(reason);
+      return contextTooLong(reason);
     case 'invalid_request_error':
     case 'billing_error':
     case 'not_found_error':
       return refusedRequest(vendor.name, reason);
     default:
-      return down(vendor.name, reason);
+      return vendorFailed(vendor.name, reason);
   }
 }
 
-/** A response that is not a stream. */
-function anthropicRefusal(
-  status: number,
-  body: string,
-  { model, ...used }: UsedKey & { readonly model: string },
-): ApiFault {
+function anthropicRefusal(status: number, body: string, options: AnthropicOptions): ApiFault {
   const { data } = AnthropicError.safeParse(jsonObject(body));
   const message = data?.error.message ?? '';
-  const { vendor = VENDOR } = used;
-  const reason = vendorText(message, used.key);
-  if (status === 401 || status === 403) return refusedKey(vendor, used, reason);
-  if (status < 400 || (status === 404 && !data)) {
-    return rejected('There is no model API at this address: check the base URL.');
-  }
-  if (status === 404) return rejected(explained(`${vendor.name} does not know the model ${model}`, reason));
-  if (status === 413 || LONG.test(message)) return tooLong(reason);
-  if (status === 429) return limited(vendor.name, reason);
-  if (status === 408 || status >= 500) return down(vendor.name, reason, status);
-  return {
-    ...refusedRequest(vendor.name, reason),
-    ...(/thinking|signature|cache_control|effort/.test(message) ? { retryPlain: true } : {}),
-  };
+  return refusedFault(options.vendor ?? VENDOR, options, {
+    status,
+    reason: vendorText(message, options.key),
+    isApiError: data !== undefined,
+    isTooLong: LONG.test(message),
+    isDown: status === 408 || status >= 500,
+    retryPlain: /thinking|signature|cache_control|effort/.test(message),
+  });
 }

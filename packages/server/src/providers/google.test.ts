@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
+import type { ApiFault } from './faults.ts';
 import { google } from './google.ts';
-import type { ApiFault } from './model-api.ts';
 
 const api = google({ key: 'AIza-secret', model: 'gemini-x' });
 const codes = {

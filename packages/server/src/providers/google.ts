@@ -5,36 +5,23 @@ import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
 import { parsedInput } from './call-input.ts';
-
+import { type ApiFault, MALFORMED_EVENT, refusedFault, STREAM_ENDED_EARLY, unavailable } from './faults.ts';
 import { acceptsLink, GOOGLE, requestBody, type SignedSpan } from './google-request.ts';
 import { jsonObject } from './json.ts';
 import {
   type ApiEvent,
-  type ApiFault,
+  type ApiOptions,
   type BufferedOutput,
-  MALFORMED_EVENT,
+  failed,
   type ModelApi,
   NOTHING_BUFFERED,
   PIECE_OVERHEAD,
-  STREAM_ENDED_EARLY,
 } from './model-api.ts';
-import { refusedKey, type UsedKey, type VendorName } from './refused-key.ts';
-import { CONTEXT_TOO_LONG, explained, failedWith, refusedRequest, vendorText } from './vendor-text.ts';
-
-export type GoogleOptions = {
-  /** a self-hosted server may need none */
-  readonly key: string | undefined;
-  readonly keyName?: string | undefined;
-  readonly isKeyWithheld?: boolean | undefined;
-  readonly vendor?: VendorName | undefined;
-  readonly model: string;
-  readonly baseUrl?: string;
-  readonly maxTokens?: number;
-};
+import { vendorText } from './vendor-text.ts';
 
 // Request
 
-export function google(options: GoogleOptions): ModelApi<GoogleState> {
+export function google(options: ApiOptions): ModelApi<GoogleState> {
   const { key, baseUrl = 'https://generativelanguage.googleapis.com', maxTokens } = options;
   const name = options.model.replace(/^models\//, '');
   const base = baseUrl.replace(/\/+$/, '').replace(/\/v1beta$/, '');
@@ -111,12 +98,12 @@ const START: Omit<GoogleState, 'answer'> = {
 };
 
 /** Hot path: runs per token. */
-function step(state: GoogleState, { data }: ServerSentEvent, options: GoogleOptions): Step {
+function step(state: GoogleState, { data }: ServerSentEvent, options: ApiOptions): Step {
   const event = jsonObject(data);
-  if (!event) return [state, [failed(MALFORMED_EVENT)]];
+  if (!event) return [state, failed(MALFORMED_EVENT)];
   if (event.error !== undefined) {
     const error = googleErrorIn(data);
-    return [state, [failed(googleFault(error.code ?? 500, error, options))]];
+    return [state, failed(googleFault(error.code ?? 500, error, options))];
   }
   const { responseId, usageMetadata, promptFeedback, candidates } = event;
   const candidate: unknown = Array.isArray(candidates) ? candidates[0] : undefined;
@@ -143,7 +130,7 @@ function applyPart(state: GoogleState, part: Record<string, unknown>, events: Ap
   if (functionCall !== undefined) {
     const call = callOf(functionCall, signature);
     if (call) return withCall(state, call);
-    events.push(failed(MALFORMED_EVENT));
+    events.push(...failed(MALFORMED_EVENT));
     return state;
   }
   if (typeof text !== 'string') return state;
@@ -199,8 +186,8 @@ const sealed = (data: JsonObject): Sealed => ({ provider: GOOGLE, data });
 function finish(state: GoogleState): ApiEvent[] {
   const usage = usageOf(state.counts);
   if (state.blocked || REFUSED.has(state.stop ?? '')) return [{ type: 'ended', usage, stop: 'refused' }];
-  if (state.stop === null) return [failed(STREAM_ENDED_EARLY)];
-  if (FAILED.has(state.stop)) return [failed(MISTAKEN)];
+  if (state.stop === null) return failed(STREAM_ENDED_EARLY);
+  if (FAILED.has(state.stop)) return failed(MISTAKEN);
   const events: ApiEvent[] = [];
   endText(state, events);
   const calls = state.calls.map(
@@ -244,8 +231,6 @@ function usageOf(counts: unknown): Usage {
   };
 }
 
-const failed = (fault: ApiFault): ApiEvent => ({ type: 'failed', fault });
-
 // Maps errors of Google to faults.
 
 const GoogleError = z.object({
@@ -258,13 +243,7 @@ const GoogleError = z.object({
 });
 type GoogleError = z.infer<typeof GoogleError>;
 
-const unavailable = (message: string): ApiFault => ({
-  code: 'provider_unavailable',
-  message,
-  retryable: true,
-});
 const VENDOR = { name: 'Google', variable: 'GOOGLE_API_KEY' };
-const rejected = (message: string): ApiFault => ({ code: 'provider_rejected', message, retryable: false });
 
 /** A mistake of the model that a retry may avoid. */
 const MISTAKEN = unavailable('The model made a mistake in its answer.');
@@ -276,34 +255,18 @@ function googleErrorIn(body: string): GoogleError {
   return GoogleError.safeParse(error).data ?? { status: '', message: '', details: [] };
 }
 
-function googleFault(
-  status: number,
-  error: GoogleError,
-  { model, ...used }: UsedKey & { readonly model: string },
-): ApiFault {
-  const { message, details } = error;
-  const { vendor = VENDOR } = used;
-  const reason = vendorText(message, used.key);
-  const badKey = details.some(({ reason }) => reason?.startsWith('API_KEY')) || /API key/i.test(message);
-  if (status === 401 || status === 403 || (status === 400 && badKey)) {
-    return refusedKey(vendor, used, reason);
-  }
-  if (status < 400 || (status === 404 && message === '')) {
-    return rejected('There is no model API at this address: check the base URL.');
-  }
-  if (status === 404) return rejected(explained(`${vendor.name} does not know the model ${model}`, reason));
-  if (status === 413 || TOO_LONG.test(message)) {
-    return { code: 'context_too_long', message: explained(CONTEXT_TOO_LONG, reason), retryable: false };
-  }
-  if (status === 429) {
-    const sentence = explained(`The rate limit of ${vendor.name} is reached`, reason);
-    return { code: 'provider_limited', message: sentence, retryable: true, ...retryInfo(details) };
-  }
-  if (status === 408 || status >= 499) return unavailable(explained(failedWith(vendor.name, status), reason));
-  return {
-    ...refusedRequest(vendor.name, reason),
-    ...(/thinking|thought/i.test(message) ? { retryPlain: true } : {}),
-  };
+function googleFault(status: number, { message, details }: GoogleError, options: ApiOptions): ApiFault {
+  const isBadKey = details.some(({ reason }) => reason?.startsWith('API_KEY')) || /API key/i.test(message);
+  const fault = refusedFault(options.vendor ?? VENDOR, options, {
+    status,
+    reason: vendorText(message, options.key),
+    isApiError: message !== '',
+    isBadKey: status === 400 && isBadKey,
+    isTooLong: TOO_LONG.test(message),
+    isDown: status === 408 || status >= 499,
+    retryPlain: /thinking|thought/i.test(message),
+  });
+  return fault.code === 'provider_limited' ? { ...fault, ...retryInfo(details) } : fault;
 }
 
 /** `"34.5s"`. https://github.com/googleapis/googleapis/blob/master/google/rpc/error_details.proto */

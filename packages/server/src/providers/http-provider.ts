@@ -5,17 +5,21 @@ import type { AnswerLimits, OnDelta, Prompt, Provider, ProviderEvent } from '../
 import type { Log } from '../core/ports/telemetry.ts';
 
 import { sleep } from '../lib/sleep.ts';
-import { BUG, CANCELLED, COMPRESSED, ENDLESS, REDIRECTED, tooLong, unavailable } from './attempt-faults.ts';
+import {
+  type ApiFault,
+  BUG,
+  CANCELLED,
+  COMPRESSED,
+  ENDLESS,
+  REDIRECTED,
+  STREAM_ENDED_EARLY,
+  tooLong,
+  unavailable,
+} from './faults.ts';
 import type { Body } from './http/body.ts';
 import type { HttpClient, HttpResponse } from './http/client.ts';
 import { socketClient } from './http/socket-client.ts';
-import {
-  type ApiEvent,
-  type ApiFault,
-  type ApiRequest,
-  type ModelApi,
-  STREAM_ENDED_EARLY,
-} from './model-api.ts';
+import { type ApiEvent, type ApiRequest, type BufferedOutput, failed, type ModelApi } from './model-api.ts';
 import { type RetryPolicy, retryAfter, retryDelay } from './retry.ts';
 import { Silence } from './silence.ts';
 
@@ -29,7 +33,7 @@ type RetriedOptions = {
 export type HttpProviderOptions = AttemptOptions & RetriedOptions;
 
 export const httpProvider = <State>(api: ModelApi<State>, options: HttpProviderOptions): Provider =>
-  retried(options, (signal, take) => new HttpAttempt(api, options, { signal, take }), api.acceptsLink);
+  retried(options, (signal, take) => new HttpAttempt(api, options, signal, take), api.acceptsLink);
 
 /** One attempt at an answer. Its methods never throw. */
 export interface Attempt {
@@ -117,34 +121,100 @@ export type Batch = readonly ApiEvent[];
 
 /** Maximum length of an incomplete event, in characters. */
 export const MAX_EVENT_LENGTH = 32 * 1024 * 1024;
-export const FIRST_BYTE_MS = 300_000;
+const FIRST_BYTE_MS = 300_000;
 /** Maximum number of characters read from an error response. */
 const REFUSAL_LENGTH = 64 * 1024;
 
-export const UNLIMITED = {
+const UNLIMITED = {
   argumentCharacters: Number.POSITIVE_INFINITY,
   answerCalls: Number.POSITIVE_INFINITY,
 };
 /** In characters as sent: the JSON around a delta of arguments can be a hundred times as long as the delta. */
 const MAX_SILENT_CHARACTERS = 256 * 1024 * 1024;
 
-class HttpAttempt<State> implements Attempt {
-  host: string | undefined;
-  readonly #signal: AbortSignal;
-  readonly #take: OnDelta | undefined;
+/** An attempt with timeouts and limits; subclasses make the request. */
+export abstract class TimedAttempt implements Attempt {
+  abstract readonly host: string | undefined;
   /** aborts the request */
-  readonly #stop = new AbortController();
+  protected readonly stop = new AbortController();
+  protected silence: Silence | null = null;
   /** a timeout has aborted the request */
   #tooLong = false;
-  readonly #events = new ServerSentEventParser(MAX_EVENT_LENGTH);
   // Created here: a closure created in `begin` would retain the response head and the prompt.
-  readonly #cancel = (): void => this.#stop.abort(this.#signal.reason);
+  readonly #cancel = (): void => this.stop.abort(this.signal.reason);
   readonly #giveUp = (): void => {
     this.#tooLong = true;
-    this.#stop.abort();
+    this.stop.abort();
   };
+
+  constructor(
+    protected readonly options: AttemptOptions,
+    protected readonly signal: AbortSignal,
+    protected readonly take: OnDelta | undefined,
+  ) {}
+
+  /** Sends the request. Calls `answered` when the response starts. */
+  protected abstract ask(prompt: Prompt, plain: boolean): Promise<Batch>;
+  abstract next(): Promise<Batch | null>;
+  /** Ends the request. */
+  protected abstract release(): void;
+  protected abstract faultOf(thrown: unknown): ApiFault;
+
+  async begin(prompt: Prompt, plain: boolean): Promise<Batch> {
+    const timer = setTimeout(this.#giveUp, this.options.firstByteMs ?? FIRST_BYTE_MS);
+    this.signal.addEventListener('abort', this.#cancel);
+    if (this.signal.aborted) this.#cancel();
+    try {
+      return await this.ask(prompt, plain);
+    } catch (thrown) {
+      return failed(this.reason(thrown));
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  close(): void {
+    this.silence?.stop();
+    this.signal.removeEventListener('abort', this.#cancel);
+    this.release();
+  }
+
+  protected answered(): void {
+    const { idleMs, firstByteMs = FIRST_BYTE_MS } = this.options;
+    this.silence = new Silence(idleMs, this.#giveUp, firstByteMs);
+  }
+
+  protected over(emitted: Batch): Batch {
+    this.close();
+    return emitted;
+  }
+
+  protected reason(thrown: unknown): ApiFault {
+    if (this.signal.aborted) return CANCELLED;
+    return this.#tooLong ? unavailable('The model was silent for too long.') : this.faultOf(thrown);
+  }
+
+  /** The limit that the answer exceeds, as a fault. */
+  protected beyond({ calls, characters }: BufferedOutput): ApiFault | null {
+    const { argumentCharacters, answerCalls } = this.options.limits ?? UNLIMITED;
+    if (calls > answerCalls) return tooLong('answerCalls', answerCalls);
+    return characters > argumentCharacters ? tooLong('argumentCharacters', argumentCharacters) : null;
+  }
+
+  protected bug(err: unknown): ApiFault {
+    this.options.log?.error({ err }, 'model API adapter failed');
+    return BUG;
+  }
+}
+
+/** Only the error code of the system: its message contains the address. */
+export const unreachable = (code: string | null): ApiFault =>
+  unavailable(`The model cannot be reached${code === null ? '' : `: ${code}`}.`);
+
+class HttpAttempt<State> extends TimedAttempt {
+  host: string | undefined;
+  readonly #events = new ServerSentEventParser(MAX_EVENT_LENGTH);
   readonly #onText = (piece: string): boolean => this.#deliver(piece);
-  #silence: Silence | null = null;
   #body: Body | null = null;
   #state: State | null = null;
   /** characters of events without output: deltas of arguments, and unknown events */
@@ -156,35 +226,23 @@ class HttpAttempt<State> implements Attempt {
 
   constructor(
     private readonly api: ModelApi<State>,
-    private readonly options: AttemptOptions,
-    { signal, take }: { readonly signal: AbortSignal; readonly take?: OnDelta },
+    ...given: ConstructorParameters<typeof TimedAttempt>
   ) {
-    this.#signal = signal;
-    this.#take = take;
+    super(...given);
   }
 
-  async begin(prompt: Prompt, plain: boolean): Promise<Batch> {
-    const { firstByteMs = FIRST_BYTE_MS, idleMs } = this.options;
-    const timer = setTimeout(this.#giveUp, firstByteMs);
-    this.#signal.addEventListener('abort', this.#cancel);
-    if (this.#signal.aborted) this.#cancel();
-    try {
-      // Keeps no reference to the request: it can be large, and the answer can take minutes.
-      const asked = attempted(() => this.#ask(this.api.request(prompt, plain)));
-      if (!asked.ok) return this.#bug(asked.thrown);
-      const answer = await asked.value;
-      this.#silence = new Silence(idleMs, this.#giveUp, firstByteMs);
-      if (answer.status >= 300 && answer.status < 400) return failed(REDIRECTED);
-      if (!isStream(answer)) return await this.#refusal(answer);
-      this.#state = this.api.start();
-      this.#body = answer.body;
-      if (this.#take) answer.body.onText = this.#onText;
-      return [];
-    } catch (thrown) {
-      return failed(this.#reason(thrown));
-    } finally {
-      clearTimeout(timer);
-    }
+  protected async ask(prompt: Prompt, plain: boolean): Promise<Batch> {
+    // Keeps no reference to the request: it can be large, and the answer can take minutes.
+    const asked = attempted(() => this.#send(this.api.request(prompt, plain)));
+    if (!asked.ok) return failed(this.bug(asked.thrown));
+    const answer = await asked.value;
+    this.answered();
+    if (answer.status >= 300 && answer.status < 400) return failed(REDIRECTED);
+    if (!isStream(answer)) return await this.#refusal(answer);
+    this.#state = this.api.start();
+    this.#body = answer.body;
+    if (this.take) answer.body.onText = this.#onText;
+    return [];
   }
 
   async next(): Promise<Batch | null> {
@@ -196,23 +254,27 @@ class HttpAttempt<State> implements Attempt {
         const pending = this.#pending;
         this.#pending = null;
         if (pending) return pending;
-        this.#silence?.received();
+        this.silence?.received();
         const emitted = piece === null ? this.#last() : this.#steps(this.#events.read(piece));
         if (emitted.length > 0) return emitted;
       }
     } catch (thrown) {
-      return this.#over(failed(this.#reason(thrown)));
+      return this.over(failed(this.reason(thrown)));
     }
   }
 
-  close(): void {
-    this.#silence?.stop();
-    this.#signal.removeEventListener('abort', this.#cancel);
+  protected release(): void {
     if (this.#body) void releaseBody(this.#body, this.#complete);
     this.#body = null;
   }
 
-  #ask({ url, headers, body }: ApiRequest): Promise<HttpResponse> {
+  protected faultOf(thrown: unknown): ApiFault {
+    const code = (thrown as { code?: unknown } | null)?.code;
+    if (code === 'BAD_ENCODING') return COMPRESSED;
+    return unreachable(typeof code === 'string' ? code : null);
+  }
+
+  #send({ url, headers, body }: ApiRequest): Promise<HttpResponse> {
     this.host = URL.parse(url)?.host;
     return (this.options.http ?? socketClient)(
       {
@@ -220,18 +282,18 @@ class HttpAttempt<State> implements Attempt {
         headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
         body: JSON.stringify(body),
       },
-      this.#stop.signal,
+      this.stop.signal,
     );
   }
 
   /** Hot path: runs per token. While only text arrives, `next` stays pending and no promise is created. */
   #deliver(piece: string): boolean {
-    this.#silence?.received();
+    this.silence?.received();
     let emitted: Batch;
     try {
       emitted = this.#steps(this.#events.read(piece));
     } catch (thrown) {
-      emitted = this.#over(failed(this.#reason(thrown)));
+      emitted = this.over(failed(this.reason(thrown)));
     }
     for (let at = 0; at < emitted.length; at++) {
       if (this.#taken(emitted[at] as ApiEvent)) continue;
@@ -243,7 +305,7 @@ class HttpAttempt<State> implements Attempt {
 
   #taken(event: ApiEvent): boolean {
     return (
-      (event.type === 'text' || event.type === 'reasoning') && this.#take?.(event.type, event.text) === true
+      (event.type === 'text' || event.type === 'reasoning') && this.take?.(event.type, event.text) === true
     );
   }
 
@@ -252,7 +314,7 @@ class HttpAttempt<State> implements Attempt {
    */
   #steps(events: readonly ServerSentEvent[]): Batch {
     const emitted: ApiEvent[] = [];
-    if (events.length > 0) this.#silence?.said();
+    if (events.length > 0) this.silence?.said();
     try {
       for (const event of events) {
         const before = this.#state as State;
@@ -260,26 +322,21 @@ class HttpAttempt<State> implements Attempt {
         this.#state = state;
         for (const one of more) add(emitted, one);
         // Text does not change the state, so no more data is buffered than before.
-        const beyond = state === before && more.length > 0 ? null : this.#beyond(state, more, event);
+        const beyond = state === before && more.length > 0 ? null : this.#exceeded(state, more, event);
         if (beyond) emitted.push({ type: 'failed', fault: beyond });
         const last = emitted[emitted.length - 1]?.type;
         this.#complete = last === 'ended';
-        if (this.#complete || last === 'failed') return this.#over(emitted);
+        if (this.#complete || last === 'failed') return this.over(emitted);
       }
     } catch (thrown) {
-      return this.#over([...emitted, ...this.#bug(thrown)]);
+      return this.over([...emitted, ...failed(this.bug(thrown))]);
     }
     return emitted;
   }
 
-  /** The limit that the answer exceeds, as a fault. */
-  #beyond(state: State, emitted: Batch, { data }: ServerSentEvent): ApiFault | null {
+  #exceeded(state: State, emitted: Batch, { data }: ServerSentEvent): ApiFault | null {
     if (emitted.length === 0) this.#silentCharacters += data.length;
-    if (this.#silentCharacters > MAX_SILENT_CHARACTERS) return ENDLESS;
-    const { argumentCharacters, answerCalls } = this.options.limits ?? UNLIMITED;
-    const { calls, characters } = this.api.buffered(state);
-    if (calls > answerCalls) return tooLong('answerCalls', answerCalls);
-    return characters > argumentCharacters ? tooLong('argumentCharacters', argumentCharacters) : null;
+    return this.#silentCharacters > MAX_SILENT_CHARACTERS ? ENDLESS : this.beyond(this.api.buffered(state));
   }
 
   /** The stream has ended. */
@@ -287,18 +344,13 @@ class HttpAttempt<State> implements Attempt {
     const emitted = this.#steps(this.#events.end());
     if (!this.#body) return emitted;
     const rest = attempted(() => this.api.finish(this.#state as State));
-    return this.#over([...emitted, ...(rest.ok ? rest.value : this.#bug(rest.thrown))]);
-  }
-
-  #over(emitted: Batch): Batch {
-    this.close();
-    return emitted;
+    return this.over([...emitted, ...(rest.ok ? rest.value : failed(this.bug(rest.thrown)))]);
   }
 
   async #refusal({ status, headers, body }: HttpResponse): Promise<Batch> {
     const text = await readBeginning(body, REFUSAL_LENGTH);
     const fault = attempted(() => this.api.refused(status, text));
-    if (!fault.ok) return this.#bug(fault.thrown);
+    if (!fault.ok) return failed(this.bug(fault.thrown));
     const retryAfterMs = retryAfter(headers, Date.now());
     return failed({
       ...fault.value,
@@ -306,23 +358,7 @@ class HttpAttempt<State> implements Attempt {
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     });
   }
-
-  #bug(err: unknown): Batch {
-    this.options.log?.error({ err }, 'model API adapter failed');
-    return failed(BUG);
-  }
-
-  #reason(thrown: unknown): ApiFault {
-    if (this.#signal.aborted) return CANCELLED;
-    if (this.#tooLong) return unavailable('The model was silent for too long.');
-    // Only the error code of the system: its message contains the address.
-    const code = (thrown as { code?: unknown } | null)?.code;
-    if (code === 'BAD_ENCODING') return COMPRESSED;
-    return unavailable(`The model cannot be reached${typeof code === 'string' ? `: ${code}` : ''}.`);
-  }
 }
-
-export const failed = (fault: ApiFault): Batch => [{ type: 'failed', fault }];
 
 /** Joins text that arrived together, so that a slow server catches up. */
 function add(emitted: ApiEvent[], event: ApiEvent): void {

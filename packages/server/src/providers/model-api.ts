@@ -1,7 +1,8 @@
 /** A vendor's model API: writes a request and reads its stream. Pure; `http-provider.ts` does the I/O. */
-import type { FaultData, Link } from '@parlance/protocol';
+import type { Link } from '@parlance/protocol';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import type { Prompt, ProviderEvent } from '../core/ports/provider.ts';
+import type { ApiFault, UsedKey } from './faults.ts';
 
 export type ApiRequest = {
   readonly url: string;
@@ -10,33 +11,12 @@ export type ApiRequest = {
   readonly body: object;
 };
 
-/** A failure, and whether a retry may help. */
-export type ApiFault = FaultData & {
-  readonly retryable: boolean;
-  /** delay that the vendor requests */
-  readonly retryAfterMs?: number;
-  /** the vendor refused an optional field, not the prompt: retried once, immediately, in the plain form */
-  readonly retryPlain?: boolean;
-};
-
-/** The stream ended before the answer did. */
-export const STREAM_ENDED_EARLY: ApiFault = {
-  code: 'provider_unavailable',
-  message: "The model's stream ended before the answer was complete.",
-  retryable: true,
-};
-
-/** A malformed event. It may have been truncated, so it is retried. */
-export const MALFORMED_EVENT: ApiFault = {
-  code: 'provider_unavailable',
-  message: "The model's stream contained invalid data.",
-  retryable: true,
-};
-
 /** The output of a step: events for the core, or a failure that may be retried. */
 export type ApiEvent =
   | Exclude<ProviderEvent, { type: 'failed' | 'retrying' }>
   | { readonly type: 'failed'; readonly fault: ApiFault };
+
+export const failed = (fault: ApiFault): ApiEvent[] => [{ type: 'failed', fault }];
 
 /** What is held of an answer until its end: calls, and the characters of their arguments. */
 export type BufferedOutput = { readonly calls: number; readonly characters: number };
@@ -45,6 +25,13 @@ export const NOTHING_BUFFERED: BufferedOutput = { calls: 0, characters: 0 };
 
 /** What a held piece counts besides its characters: many tiny pieces use memory too. */
 export const PIECE_OVERHEAD = 1_024;
+
+/** A vendor's model and how it is reached. */
+export type ApiOptions = UsedKey & {
+  readonly model: string;
+  readonly baseUrl?: string;
+  readonly maxTokens?: number;
+};
 
 export interface ModelApi<State> {
   /** as in `Provider` */

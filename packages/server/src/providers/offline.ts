@@ -3,7 +3,7 @@ import { answerTo, deltas, type Request, textIn } from '@parlance/offline';
 import { asFault } from '@parlance/protocol';
 import type { Prompt, Provider, ProviderEvent } from '../core/ports/provider.ts';
 import { sleep } from '../lib/sleep.ts';
-import { CANCELLED } from './attempt-faults.ts';
+import { CANCELLED } from './faults.ts';
 
 export type OfflineOptions = {
   /** delay between two words, in milliseconds */

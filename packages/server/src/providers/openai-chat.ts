@@ -7,20 +7,14 @@ import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { Prompt } from '../core/ports/provider.ts';
 import { callInput } from './call-input.ts';
+import { MALFORMED_EVENT, STREAM_ENDED_EARLY } from './faults.ts';
 import { jsonObject } from './json.ts';
-import {
-  type ApiEvent,
-  type ApiRequest,
-  MALFORMED_EVENT,
-  type ModelApi,
-  STREAM_ENDED_EARLY,
-} from './model-api.ts';
+import { type ApiEvent, type ApiRequest, failed, type ModelApi } from './model-api.ts';
 import { chatOptions } from './model-options.ts';
 import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
 
 import { refusedFault, streamFault } from './openai-faults.ts';
-import { dataUrl, fileText, notShown, summaryText, systemText } from './part-text.ts';
-import { shortId } from './short-id.ts';
+import { dataUrl, fileText, notShown, shortId, summaryText, systemText } from './part-text.ts';
 
 type PartialCall = {
   readonly index: number | null;
@@ -47,7 +41,7 @@ type Step = readonly [State, readonly ApiEvent[]];
 export function openaiChat(options: OpenaiOptions): ModelApi<State> {
   const vendor = vendorOf(options);
   return {
-    acceptsLink: acceptsLink,
+    acceptsLink,
     request: (prompt, plain = false) => request(options, prompt, plain),
     start: () => ({
       nonce: crypto.randomUUID().slice(0, 13),
@@ -65,8 +59,7 @@ export function openaiChat(options: OpenaiOptions): ModelApi<State> {
         0,
       ),
     }),
-    finish: (state) =>
-      state.finish === null ? [{ type: 'failed', fault: STREAM_ENDED_EARLY }] : end(vendor, state),
+    finish: (state) => (state.finish === null ? failed(STREAM_ENDED_EARLY) : end(vendor, state)),
     refused: (status, body) => refusedFault(vendor, status, body),
   };
 }
@@ -112,9 +105,9 @@ const VendorUsage = z.object({
 function step(vendor: Vendor, state: State, { event: name, data }: ServerSentEvent): Step {
   if (data === '[DONE]') return [state, end(vendor, state)];
   const chunk = jsonObject(data);
-  if (!chunk) return [state, [{ type: 'failed', fault: MALFORMED_EVENT }]];
+  if (!chunk) return [state, failed(MALFORMED_EVENT)];
   if (chunk.error || chunk.object === 'error' || name === 'error')
-    return [state, [{ type: 'failed', fault: streamFault(vendor, chunk.error ?? chunk) }]];
+    return [state, failed(streamFault(vendor, chunk.error ?? chunk))];
   const measured = isObject(chunk.usage) ? { ...state, usage: chunk.usage } : state;
   const choice: unknown = Array.isArray(chunk.choices) ? chunk.choices[0] : undefined;
   if (!isObject(choice)) return [measured, []];
@@ -191,7 +184,7 @@ function withPiece(calls: readonly PartialCall[], piece: unknown): readonly Part
 function end(vendor: Vendor, state: State): ApiEvent[] {
   const { calls, nonce, refused, finish, reasoning } = state;
   if (finish === 'error' || finish === 'insufficient_system_resource')
-    return [{ type: 'failed', fault: streamFault(vendor, null) }];
+    return failed(streamFault(vendor, null));
   // If there was no reasoning before a call, some servers require an empty field.
   const sealing = reasoning && (reasoning.any || calls.length > 0);
   const stop =

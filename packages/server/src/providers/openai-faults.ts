@@ -1,10 +1,18 @@
 /** Maps errors of OpenAI and compatible servers to faults. */
-import { type FaultCode, isObject } from '@parlance/protocol';
+import { isObject } from '@parlance/protocol';
+import {
+  type ApiFault,
+  contextTooLong,
+  rateLimited,
+  refusedKey,
+  refusedRequest,
+  rejected,
+  unknownModel,
+  vendorFailed,
+} from './faults.ts';
 import { jsonObject } from './json.ts';
-import type { ApiFault } from './model-api.ts';
 import type { Vendor } from './openai.ts';
-import { refusedKey } from './refused-key.ts';
-import { CONTEXT_TOO_LONG, explained, failedWith, refusedRequest, vendorText } from './vendor-text.ts';
+import { explained, vendorText } from './vendor-text.ts';
 
 type Refusal = {
   /** absent for an error inside a stream */
@@ -42,84 +50,70 @@ const REQUEST_ERROR = /^invalid|unsupported|image|policy|filter|bad_request/i;
 const EXTRAS =
   /encrypted[_ ]content|reasoning[_.](?:summary|content|effort)|reasoning summar|reasoning'? is unsupported|stream_options|prompt_cache_key/i;
 
-type Row = {
-  readonly when: (refusal: Refusal, text: string) => boolean;
-  readonly code: FaultCode;
-  readonly retryable?: boolean;
+type Row = readonly [
+  when: (refusal: Refusal, text: string) => boolean,
   /** `reason` is what the vendor says */
-  readonly sentence: (vendor: Vendor, refusal: Refusal, reason: string) => string;
-};
+  fault: (vendor: Vendor, reason: string, refusal: Refusal) => ApiFault,
+];
+
+const keyRefused = ({ host, ...used }: Vendor, reason: string): ApiFault =>
+  refusedKey({ name: host, variable: used.variable }, used, reason);
 
 /** The first match wins. A status alone is not enough, and a stream has none. */
 const FAULTS: readonly Row[] = [
-  {
-    when: ({ status }, text) => status === 401 || KEY_REFUSED.test(text),
-    code: 'provider_rejected',
-    sentence: ({ host, ...used }, _, reason) =>
-      refusedKey({ name: host, variable: used.variable }, used, reason).message,
-  },
-  {
-    when: ({ status }, text) => status === 402 || QUOTA.test(text),
-    code: 'provider_limited',
-    sentence: ({ host, keyName }, _, reason) =>
-      explained(`The quota of ${host} is used up`, reason, `check ${keyName}`),
-  },
-  {
-    when: ({ status }) => status === 403,
-    code: 'provider_rejected',
-    sentence: ({ host, ...used }, _, reason) =>
-      used.key
-        ? explained(`${host} does not allow the request`, reason, `check what ${used.keyName} may use`)
-        : refusedKey({ name: host, variable: used.variable }, used, reason).message,
-  },
-  {
-    when: ({ status }, text) => status === 413 || TOO_LONG.test(text),
-    code: 'context_too_long',
-    sentence: (_vendor, _, reason) => explained(CONTEXT_TOO_LONG, reason),
-  },
-  {
-    when: ({ status, code }) => status === 429 || LIMITED.test(code),
-    code: 'provider_limited',
-    retryable: true,
-    sentence: ({ host }, _, reason) => explained(`The rate limit of ${host} is reached`, reason),
-  },
-  {
-    when: ({ status = 0, code }) =>
-      status === 408 || status === 409 || status >= 500 || OVERLOADED.test(code),
-    code: 'provider_unavailable',
-    retryable: true,
-    sentence: ({ host }, { status }, reason) => explained(failedWith(host, status), reason),
-  },
-  {
-    when: ({ status, code, message }) =>
-      code === 'model_not_found' || (status === 404 && /model/i.test(message)),
-    code: 'provider_rejected',
-    sentence: ({ host, model }, _, reason) => explained(`${host} does not know the model ${model}`, reason),
-  },
-  {
-    when: ({ status }) => status === 404 || status === 405 || status === 200,
-    code: 'provider_rejected',
-    sentence: ({ host }, _, reason) =>
-      explained(`There is no model API at this address of ${host}`, reason, 'check the base URL'),
-  },
-  {
-    when: ({ status, code }) => status === undefined && !REQUEST_ERROR.test(code),
-    code: 'provider_unavailable',
-    retryable: true,
-    sentence: ({ host }, _, reason) => explained(failedWith(host), reason),
-  },
+  [({ status }, text) => status === 401 || KEY_REFUSED.test(text), keyRefused],
+  [
+    ({ status }, text) => status === 402 || QUOTA.test(text),
+    ({ host, keyName }, reason) => ({
+      code: 'provider_limited',
+      message: explained(`The quota of ${host} is used up`, reason, `check ${keyName}`),
+      retryable: false,
+    }),
+  ],
+  [
+    ({ status }) => status === 403,
+    (vendor, reason) =>
+      vendor.key
+        ? rejected(
+            explained(
+              `${vendor.host} does not allow the request`,
+              reason,
+              `check what ${vendor.keyName} may use`,
+            ),
+          )
+        : keyRefused(vendor, reason),
+  ],
+  [({ status }, text) => status === 413 || TOO_LONG.test(text), (_vendor, reason) => contextTooLong(reason)],
+  [
+    ({ status, code }) => status === 429 || LIMITED.test(code),
+    ({ host }, reason) => rateLimited(host, reason),
+  ],
+  [
+    ({ status = 0, code }) => status === 408 || status === 409 || status >= 500 || OVERLOADED.test(code),
+    ({ host }, reason, { status }) => vendorFailed(host, reason, status),
+  ],
+  [
+    ({ status, code, message }) => code === 'model_not_found' || (status === 404 && /model/i.test(message)),
+    ({ host, model }, reason) => unknownModel(host, model, reason),
+  ],
+  [
+    ({ status }) => status === 404 || status === 405 || status === 200,
+    ({ host }, reason) =>
+      rejected(explained(`There is no model API at this address of ${host}`, reason, 'check the base URL')),
+  ],
+  [
+    ({ status, code }) => status === undefined && !REQUEST_ERROR.test(code),
+    ({ host }, reason) => vendorFailed(host, reason),
+  ],
 ];
 
 function faultOf(vendor: Vendor, refusal: Refusal): ApiFault {
   const text = `${refusal.code} ${refusal.message}`;
   const reason = vendorText(refusal.message, vendor.key);
-  const row = FAULTS.find(({ when }) => when(refusal, text));
-  if (!row) {
-    const refused = refusedRequest(vendor.host, reason);
-    return EXTRAS.test(text) ? { ...refused, retryPlain: true } : refused;
-  }
-  const { code, retryable = false, sentence } = row;
-  return { code, message: sentence(vendor, refusal, reason), retryable };
+  const [, fault] = FAULTS.find(([when]) => when(refusal, text)) ?? [];
+  if (fault) return fault(vendor, reason, refusal);
+  const refused = refusedRequest(vendor.host, reason);
+  return EXTRAS.test(text) ? { ...refused, retryPlain: true } : refused;
 }
 
 /** A longer plain body is not a message. */

@@ -15,20 +15,13 @@ import {
 import { z } from 'zod';
 import type { Prompt, PromptItem } from '../core/ports/provider.ts';
 import { callInput } from './call-input.ts';
+import { MALFORMED_EVENT, STREAM_ENDED_EARLY } from './faults.ts';
 import { jsonObject } from './json.ts';
-import {
-  type ApiEvent,
-  type ApiRequest,
-  MALFORMED_EVENT,
-  type ModelApi,
-  PIECE_OVERHEAD,
-  STREAM_ENDED_EARLY,
-} from './model-api.ts';
+import { type ApiEvent, type ApiRequest, failed, type ModelApi, PIECE_OVERHEAD } from './model-api.ts';
 import { responsesOptions } from './model-options.ts';
 import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
 import { refusedFault, streamFault } from './openai-faults.ts';
-import { dataUrl, fileText, notShown, summaryText } from './part-text.ts';
-import { shortId } from './short-id.ts';
+import { dataUrl, fileText, notShown, shortId, summaryText } from './part-text.ts';
 
 type State = {
   readonly calls: number;
@@ -55,7 +48,7 @@ export function openaiResponses(options: OpenaiOptions): ModelApi<State> {
     start: () => ({ calls: 0, begun: new Map(), messages: 0, refused: false, reasoning: [], written: 0 }),
     step: (state, { data }) => step(vendor, state, data),
     buffered: ({ calls, written }) => ({ calls, characters: written }),
-    finish: () => [{ type: 'failed', fault: STREAM_ENDED_EARLY }],
+    finish: () => failed(STREAM_ENDED_EARLY),
     refused: (status, body) => refusedFault(vendor, status, body),
   };
 }
@@ -179,7 +172,7 @@ const End = z.object({
 function step(vendor: Vendor, state: State, data: string): Step {
   if (data === '[DONE]') return [state, []];
   const event = jsonObject(data);
-  if (!event) return [state, [{ type: 'failed', fault: MALFORMED_EVENT }]];
+  if (!event) return [state, failed(MALFORMED_EVENT)];
   const delta = typeof event.delta === 'string' ? event.delta : '';
   switch (event.type) {
     case 'response.output_text.delta':
@@ -202,10 +195,10 @@ function step(vendor: Vendor, state: State, data: string): Step {
       return [state, ended(state, event, event.type === 'response.incomplete')];
     case 'response.failed': {
       const end = End.safeParse(event);
-      return [state, [{ type: 'failed', fault: streamFault(vendor, end.data?.response.error) }]];
+      return [state, failed(streamFault(vendor, end.data?.response.error))];
     }
     case 'error':
-      return [state, [{ type: 'failed', fault: streamFault(vendor, event.error ?? event) }]];
+      return [state, failed(streamFault(vendor, event.error ?? event))];
     default:
       return [state, []];
   }

@@ -1,7 +1,7 @@
 /** Shared parts of both OpenAI APIs. */
 import type { Prompt } from '../core/ports/provider.ts';
+import type { VendorName } from './faults.ts';
 import type { ApiRequest } from './model-api.ts';
-import type { VendorName } from './refused-key.ts';
 
 /** The addressed server, for error messages. The key is here to be redacted. */
 export type Vendor = {

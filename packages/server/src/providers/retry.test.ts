@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import type { ApiFault } from './model-api.ts';
+import type { ApiFault } from './faults.ts';
 import { type RetryPolicy, retryAfter, retryDelay } from './retry.ts';
 
 const policy = (more: Partial<RetryPolicy> = {}): RetryPolicy => ({

@@ -1,5 +1,5 @@
 /** Retry policy for failed answers. */
-import type { ApiFault } from './model-api.ts';
+import type { ApiFault } from './faults.ts';
 
 export type RetryPolicy = {
   /** total number of attempts */

@@ -2,7 +2,6 @@
  * The error text of a model API, as it may be shown to every user of the server. The text is not trusted: it may
  * contain the key, internal addresses and paths, a stack or a whole page.
  */
-import type { ApiFault } from './model-api.ts';
 
 /** Only longer keys are removed: servers without authentication are given words such as `none`. */
 const MIN_KEY_LENGTH = 8;
@@ -50,18 +49,3 @@ export function explained(statement: string, text: string, advice = ''): string 
   if (text === '') return advice === '' ? `${statement}.` : `${statement}: ${advice}.`;
   return `${statement}: ${text}${advice && ` ${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`}`;
 }
-
-export const CONTEXT_TOO_LONG = 'The conversation is too long for the model';
-
-/** Without a status: an error inside of a stream. */
-export const failedWith = (vendor: string, status?: number): string =>
-  status === undefined
-    ? `${vendor} failed while it was answering`
-    : `${vendor} answered with error ${status}`;
-
-/** A request that a vendor refused for its own reason. */
-export const refusedRequest = (vendor: string, reason: string): ApiFault => ({
-  code: 'provider_rejected',
-  message: explained(`${vendor} refused the request`, reason),
-  retryable: false,
-});

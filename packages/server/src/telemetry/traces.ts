@@ -32,6 +32,7 @@ import type {
   TracedState,
   Tracer,
 } from '../core/ports/telemetry.ts';
+import { within } from '../lib/sleep.ts';
 
 export type TraceOptions = {
   /** address of the collector; spans go to `/v1/traces` below it */
@@ -69,11 +70,11 @@ export function openTraces({ endpoint, serviceName, log, closeMs = CLOSE_MS }: T
     tracer: spans,
     async close() {
       spans.close();
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const timer = setTimeout(resolve, closeMs);
       // The exporter has already logged the failure.
-      const done = provider.shutdown().catch(() => undefined);
-      await Promise.race([done, promise]).finally(() => clearTimeout(timer));
+      await within(
+        closeMs,
+        provider.shutdown().catch(() => undefined),
+      );
     },
   };
 }

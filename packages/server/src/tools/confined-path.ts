@@ -10,8 +10,9 @@ import { constants, existsSync, lstatSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readlink, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Fault } from '@parlance/protocol';
+import { errorCode } from '../lib/errors.ts';
 import { isGitFolder, isReservedName } from './git-folder.ts';
-import { type Bounds, contains, errorCode, exists, hidden, isHidden, outside } from './paths.ts';
+import { type Bounds, contains, exists, hidden, isHidden, outside } from './paths.ts';
 
 export type Entry = AsyncDisposable & {
   /**

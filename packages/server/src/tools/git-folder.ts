@@ -1,6 +1,6 @@
 /** Detects git folders: git runs programs named in their hooks and configuration. */
-import { lstat } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
+import { exists } from './paths.ts';
 
 const PARTS = ['objects', 'refs', 'commondir', 'config'];
 
@@ -32,9 +32,3 @@ export async function changesGitFolder(root: string, path: string): Promise<bool
 export const isReservedName = (name: string): boolean => RESERVED.has(name.toLowerCase());
 
 const RESERVED = new Set(['.git', '.parlance']);
-
-const exists = (path: string): Promise<boolean> =>
-  lstat(path).then(
-    () => true,
-    () => false,
-  );

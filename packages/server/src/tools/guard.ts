@@ -1,5 +1,6 @@
 /** Protects the server's own files from tools. */
 import { closeSync, constants, fstatSync, openSync, readlinkSync, realpathSync } from 'node:fs';
+import { errorCode } from '../lib/errors.ts';
 
 /** Paths are absolute, without links. Read them at each call, since a folder may have moved. */
 export type Guard = {
@@ -57,7 +58,7 @@ function hold(path: string): number[] {
   try {
     return [openSync(path, O_PATH | constants.O_NOFOLLOW)];
   } catch (thrown) {
-    if (thrown instanceof Error && 'code' in thrown && thrown.code === 'ENOENT') return [];
+    if (errorCode(thrown) === 'ENOENT') return [];
     throw thrown;
   }
 }

@@ -4,9 +4,10 @@ import { dirname, join, relative } from 'node:path';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
+import { errorCode } from '../lib/errors.ts';
 import { openFolder, presentPath, resolvePath } from './confined-path.ts';
 import type { Guard } from './guard.ts';
-import { errorCode, isHidden } from './paths.ts';
+import { isHidden } from './paths.ts';
 import { untrustedFiles } from './untrusted-files.ts';
 
 const Input = z.object({
@@ -36,11 +37,8 @@ export const listFiles = (guard: Guard): Tool =>
       const page: string[] = [];
       let number = 0;
       let more = false;
-      for await (const found of entriesOf(
-        { at: entry.at, path: entry.path, shown: path },
-        depth,
-        bounds.hide,
-      )) {
+      const start = { at: entry.at, path: entry.path, shown: path };
+      for await (const found of entriesOf(start, depth, bounds.hide)) {
         if (signal.aborted) throw new Fault('cancelled', 'aborted');
         if (++number < offset) continue;
         more = page.length === PAGE_ENTRIES;
@@ -75,18 +73,15 @@ async function* entriesOf(
     throw new Fault('tool_failed', `${what}.`, { cause });
   });
   if (!opened) return;
-  try {
-    if (isHidden(hide, await presentPath(opened))) return;
-    const entries = await readdir(opened.at, { withFileTypes: true }).catch(() => []);
-    entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-    for (const entry of entries) {
-      const path = join(folder, entry.name);
-      if (isHidden(hide, path)) continue;
-      yield { path, mark: entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : '' };
-      if (entry.isDirectory() && depth > 1 && !CLOSED.has(entry.name))
-        yield* entriesOf({ at: join(opened.at, entry.name), path }, depth - 1, hide);
-    }
-  } finally {
-    await opened.handle.close();
+  await using _handle = opened.handle;
+  if (isHidden(hide, await presentPath(opened))) return;
+  const entries = await readdir(opened.at, { withFileTypes: true }).catch(() => []);
+  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const entry of entries) {
+    const path = join(folder, entry.name);
+    if (isHidden(hide, path)) continue;
+    yield { path, mark: entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : '' };
+    if (entry.isDirectory() && depth > 1 && !CLOSED.has(entry.name))
+      yield* entriesOf({ at: join(opened.at, entry.name), path }, depth - 1, hide);
   }
 }

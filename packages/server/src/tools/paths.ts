@@ -2,6 +2,7 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Fault } from '@parlance/protocol';
+import { errorCode } from '../lib/errors.ts';
 import { type Guard, realpathOr } from './guard.ts';
 
 export type Bounds = Guard & {
@@ -57,9 +58,6 @@ export const isHidden = (hide: readonly string[], path: string): boolean =>
 
 export const hidden = (path: string) =>
   new Fault('tool_invalid', `The path ${path} belongs to the server and is closed to tools.`);
-
-export const errorCode = (thrown: unknown): string | undefined =>
-  thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : undefined;
 
 export const outside = (path: string) =>
   new Fault('tool_invalid', `The path ${JSON.stringify(path)} is outside the working folder.`);

@@ -3,10 +3,10 @@ import type { FileHandle } from 'node:fs/promises';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
+import { errorCode } from '../lib/errors.ts';
 import { openForReading, resolvePath } from './confined-path.ts';
-import { isHighSurrogate } from './cut.ts';
+import { cutText } from './cut.ts';
 import type { Guard } from './guard.ts';
-import { errorCode } from './paths.ts';
 import { untrustedFiles } from './untrusted-files.ts';
 
 const Input = z.object({
@@ -29,26 +29,20 @@ export const readFile = (guard: Guard): Tool =>
     run: async ({ path, offset, limit }, { root, signal }) => {
       const bounds = { root, ...guard };
       await using entry = await resolvePath(bounds, path);
-      const file = await openForReading(bounds, entry).catch((cause) => {
+      await using file = await openForReading(bounds, entry).catch((cause) => {
         if (cause instanceof Fault) throw cause;
         const missing = errorCode(cause) === 'ENOENT';
         const reason = missing ? `There is no file ${path}.` : `The file ${path} cannot be opened.`;
         throw new Fault('tool_failed', reason, { cause });
       });
-      try {
-        const found = await file.stat();
-        if (found.isDirectory()) {
-          throw new Fault('tool_failed', `The path ${path} is a folder; list_files shows what is in it.`);
-        }
-        if (!found.isFile()) throw new Fault('tool_failed', `The path ${path} is not a regular file.`);
-        if (await isBinary(file)) {
-          return { parts: [textPart(`${path} is a binary file of ${found.size} bytes.`)] };
-        }
-        const parts = [textPart(await readPage(file, { path, offset, limit }, signal))];
-        return { parts, ...(untrustedFiles(bounds)(entry.path) && { untrusted: true }) };
-      } finally {
-        await file.close();
-      }
+      const found = await file.stat();
+      if (found.isDirectory())
+        throw new Fault('tool_failed', `The path ${path} is a folder; list_files shows what is in it.`);
+      if (!found.isFile()) throw new Fault('tool_failed', `The path ${path} is not a regular file.`);
+      if (await isBinary(file))
+        return { parts: [textPart(`${path} is a binary file of ${found.size} bytes.`)] };
+      const parts = [textPart(await readPage(file, { path, offset, limit }, signal))];
+      return { parts, ...(untrustedFiles(bounds)(entry.path) && { untrusted: true }) };
     },
   });
 
@@ -114,10 +108,6 @@ class LongLine {
   }
 
   text(): string {
-    if (this.length <= LINE_CHARACTERS) return this.#kept;
-    const kept = isHighSurrogate(this.#kept.charCodeAt(LINE_CHARACTERS - 1))
-      ? this.#kept.slice(0, -1)
-      : this.#kept;
-    return `${kept} [… ${this.length - kept.length} characters left out …]`;
+    return cutText(this.#kept, LINE_CHARACTERS, { total: this.length, gap: ' ' });
   }
 }

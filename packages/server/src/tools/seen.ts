@@ -7,8 +7,9 @@ import { open, realpath } from 'node:fs/promises';
 import { relative } from 'node:path';
 import { type Ask, Fault } from '@parlance/protocol';
 import type { ToolContext } from '../core/ports/tool.ts';
+import { errorCode } from '../lib/errors.ts';
 import type { Entry } from './confined-path.ts';
-import { type Bounds, confine, errorCode } from './paths.ts';
+import { type Bounds, confine } from './paths.ts';
 
 export type Subject = {
   /** as named by the call */
@@ -80,16 +81,11 @@ export const sha256 = (content: string | Uint8Array): string =>
 /** A hash of the file. For one that is too large, or has several names, a stamp that every write changes. */
 export async function contentOf(at: string): Promise<string> {
   try {
-    const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const { size, nlink, ino, ctimeNs, ...found } = await file.stat({ bigint: true });
-      if (nlink > 1n || size > MAX_BYTES) return `${ino}:${ctimeNs}:${size}`;
-      return (found.mode & BigInt(constants.S_IFMT)) === BigInt(constants.S_IFREG)
-        ? sha256(await file.readFile())
-        : 'not a file';
-    } finally {
-      await file.close();
-    }
+    await using file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const found = await file.stat({ bigint: true });
+    const { size, nlink, ino, ctimeNs } = found;
+    if (nlink > 1n || size > MAX_BYTES) return `${ino}:${ctimeNs}:${size}`;
+    return found.isFile() ? sha256(await file.readFile()) : 'not a file';
   } catch (thrown) {
     const code = errorCode(thrown);
     if (code === undefined) throw thrown;

@@ -2,8 +2,8 @@
 import { constants } from 'node:fs';
 import { lstat, open, rename, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { errorCode } from '../lib/errors.ts';
 import type { Entry } from './confined-path.ts';
-import { errorCode } from './paths.ts';
 
 type WriteOptions = {
   readonly mode?: number | undefined;

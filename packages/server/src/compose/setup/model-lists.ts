@@ -16,7 +16,7 @@ import {
   VENDORS,
   type Vendor,
 } from '../../config/config.ts';
-import type { ProviderModels, VendorQuestion } from '../../dialects/kit/setup.ts';
+import type { ProviderModels, VendorQuestion } from '../../dialects/kit/administration.ts';
 import { type CatalogueModel, knownModels } from '../../providers/catalogue.ts';
 import { findPackage } from '../../providers/packages.ts';
 import { type ModelListing, type VendorAccess, vendorModels } from '../../providers/vendor-models.ts';

@@ -18,7 +18,7 @@ import {
   type Vendor,
 } from '../../config/config.ts';
 import type { Log } from '../../core/ports/telemetry.ts';
-import type { FixedIds, SetupChange, SetupView } from '../../dialects/kit/setup.ts';
+import type { FixedIds, SetupChange, SetupView } from '../../dialects/kit/administration.ts';
 import type { LiveConfig } from './live-config.ts';
 
 /** name of the document */

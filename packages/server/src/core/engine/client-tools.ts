@@ -3,6 +3,7 @@
  * to one client; only that client's first answer counts.
  */
 import { type ConnectionId, Fault, type Json, type PrincipalId } from '@parlance/protocol';
+import { type Clock, SYSTEM_CLOCK } from '../../lib/clock.ts';
 import { sleep } from '../../lib/sleep.ts';
 import {
   type ClientAnswer,
@@ -46,6 +47,8 @@ export class ClientToolBroker implements ClientTools {
 
   readonly #announcements = new Map<ConnectionId, () => void>();
   #remote: RemoteToolClients | null = null;
+
+  constructor(private readonly clock: Clock = SYSTEM_CLOCK) {}
 
   /** Includes the clients of other nodes from now on. */
   attach(remote: RemoteToolClients): void {
@@ -129,7 +132,7 @@ export class ClientToolBroker implements ClientTools {
         throw new Fault('tool_failed', `Tool execution failed [${kind}]: ${message}`);
       }
       report({ status: 'queued', message });
-      await sleep(Math.min(retryAfterMs, MAX_RETRY_MS), job.signal);
+      await sleep(Math.min(retryAfterMs, MAX_RETRY_MS), job.signal, this.clock);
     }
   }
 
@@ -192,7 +195,7 @@ export class ClientToolBroker implements ClientTools {
     const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
     const settle = (answer: ClientAnswer | Fault | OutcomeUnknown) =>
       answer instanceof Error ? reject(answer) : resolve(answer);
-    const timer = setTimeout(() => {
+    const timer = this.clock.setTimeout(() => {
       report({ status: 'timeout' });
       settle(new Fault('tool_failed', `Tool execution timeout: ${request.tool}`));
     }, request.timeoutMs);
@@ -210,7 +213,7 @@ export class ClientToolBroker implements ClientTools {
       reject(thrown);
     }
     return promise.finally(() => {
-      clearTimeout(timer);
+      this.clock.clear(timer);
       signal.removeEventListener('abort', abort);
       this.#leases.delete(execution);
     });

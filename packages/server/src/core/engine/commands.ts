@@ -145,7 +145,7 @@ async function execute(
   if (command.type === 'approval.explain') return explain(session, deps, command.approval);
   if (command.type === 'context.compact') {
     if (session.state.turn) throw new Fault('busy', 'A turn is running; compact after it has ended.');
-    return compactNow(session, deps, { signal: AbortSignal.timeout(COMPACTION_MS), authority: 'never' });
+    return compactNow(session, deps, { signal: deps.clock.timeout(COMPACTION_MS), authority: 'never' });
   }
   const known = {
     caller,

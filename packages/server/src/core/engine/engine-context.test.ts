@@ -34,6 +34,18 @@ test('a prompt refused as too long is compacted and retried once', async () => {
   expect(harness.events.findLast((event) => event.type === 'text.ended')).toMatchObject({ text: 'Shorter.' });
 });
 
+test('readers discard what an attempt has shown that was then refused as too long', async () => {
+  const harness = await createHarness([
+    says('A long story. '.repeat(20)),
+    [{ type: 'text', text: 'Half an ans' }, TOO_LONG],
+    says('They asked.'),
+    says('Shorter.'),
+  ]);
+  await turn(harness, 'First');
+  await turn(harness, 'Second');
+  expect(harness.events.find((event) => event.type === 'step.restarted')).toMatchObject({ shown: true });
+});
+
 test('the turn fails if the prompt is refused twice, or nothing can be compacted', async () => {
   const harness = await createHarness([
     says('A long story. '.repeat(20)),

@@ -1,6 +1,7 @@
 /** Shared parts of the engine: sessions in memory, the run queue, limits. */
 import { type Command, type DurableEvent, Fault, type PrincipalId } from '@parlance/protocol';
 import type { Transport } from '../../cluster/transport.ts';
+import { type Clock, type ClockTimer, SYSTEM_CLOCK } from '../../lib/clock.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import type {
   MessageSearch,
@@ -44,7 +45,11 @@ import type { ObservedSession } from './snapshot.ts';
 import { drive } from './turn.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
+export type EngineParts = Omit<TurnDeps, 'clients' | 'clock' | 'meter' | 'tracer'> & {
+  /** the clock of the machine by default */
+  readonly clock?: Clock;
+  /** cryptographically secure by default */
+  readonly randomBytes?: (length: number) => Uint8Array;
   readonly store: SessionStore;
   /** without it, search returns nothing */
   readonly search?: MessageSearch;
@@ -84,6 +89,7 @@ export type EngineParts = Omit<TurnDeps, 'clients' | 'meter' | 'tracer'> & {
 
 /** What a cluster uses of this node. */
 export type ClusterMember = Pick<EngineParts, 'store' | 'leases' | 'log' | 'newId'> & {
+  readonly clock: Clock;
   readonly meter: Meter;
   readonly clients: ClientToolBroker;
 };
@@ -124,18 +130,20 @@ const KEPT_CHARACTERS = 64 * 1024 * 1024;
 const EPHEMERAL_IDLE_MS = 600_000;
 
 export function assemble(parts: EngineParts): EngineInternals {
-  const { store, catalog, providerFor, meter = NO_METER, tracer = NO_TRACER, limits = NO_LIMITS } = parts;
+  const { store, catalog, providerFor, limits = NO_LIMITS } = parts;
+  const { clock = SYSTEM_CLOCK, meter = NO_METER, tracer = NO_TRACER } = parts;
   const deps: TurnDeps = {
     ...parts,
     provider: withinLimits(parts.provider, limits),
     ...(providerFor ? { providerFor: (model) => withinLimits(providerFor(model), limits) } : {}),
-    clients: parts.clients ?? new ClientToolBroker(),
+    clients: parts.clients ?? new ClientToolBroker(clock),
+    clock,
     meter,
     tracer,
   };
   const awaitingApproval = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
   const { onCommitted } = new SessionMetrics(deps, () => store.count(awaitingApproval));
-  const network = parts.cluster?.join({ ...parts, meter, clients: deps.clients });
+  const network = parts.cluster?.join({ ...parts, clock, meter, clients: deps.clients });
   const sessions = new SessionCache(
     { ...parts, shared: parts.cluster !== undefined, network, onCommitted },
     catalog.first(catalog.defaultDomain),
@@ -153,6 +161,7 @@ export function assemble(parts: EngineParts): EngineInternals {
       return Math.max(held ? HELD_MS : 0, outage ? Math.min(OUTAGE_MS, retryDelayMs) : retryDelayMs);
     },
     maxWaiting: limits.turnsWaiting,
+    clock,
   });
   network?.open(sessions);
   meter.gauge('turns_running', () => queue.running);
@@ -160,9 +169,9 @@ export function assemble(parts: EngineParts): EngineInternals {
   meter.gauge('sessions_in_memory', () => sessions.size);
   const admission = new AdmissionControl({ store, queue, limits, meter });
   const { ephemeralIdleMs: idleMs = EPHEMERAL_IDLE_MS, cluster } = parts;
-  const ephemeral = new EphemeralSessions({ ...parts, sessions }, { idleMs, alone: !cluster });
+  const ephemeral = new EphemeralSessions({ ...parts, clock, sessions }, { idleMs, alone: !cluster });
   const resolver = new SessionResolver(store);
-  const indexer = parts.search && new SearchIndexer(parts.search, parts.log);
+  const indexer = parts.search && new SearchIndexer(parts.search, parts.log, clock);
   return { parts, deps, limits, resolver, sessions, queue, admission, ephemeral, indexer, network };
 }
 
@@ -377,13 +386,14 @@ const PAUSE_MS = 20;
 const REST_MS = 60_000;
 
 export class SearchIndexer {
-  #timer: ReturnType<typeof setTimeout> | null = null;
+  #timer: ClockTimer | null = null;
   #running: Promise<void> | null = null;
   #stopped = false;
 
   constructor(
     private readonly search: Pick<MessageSearch, 'update'>,
     private readonly log: Log,
+    private readonly clock: Clock,
   ) {}
 
   start(): void {
@@ -392,12 +402,12 @@ export class SearchIndexer {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    if (this.#timer) clearTimeout(this.#timer);
+    this.clock.clear(this.#timer);
     await this.#running;
   }
 
   #in(ms: number): void {
-    this.#timer = setTimeout(() => {
+    this.#timer = this.clock.setTimeout(() => {
       this.#running = this.#update();
     }, ms);
     this.#timer.unref();

@@ -13,6 +13,7 @@ import {
   type TurnOptions,
 } from '@parlance/protocol';
 import type { Transport } from '../../cluster/transport.ts';
+import type { ClockTimer } from '../../lib/clock.ts';
 import type {
   IndexedTurn,
   LookupKey,
@@ -250,7 +251,7 @@ const RETRY_MS = 1_000;
 export function lifecycle(internals: EngineInternals) {
   const { parts, deps, resolver, sessions, queue, ephemeral, indexer, network } = internals;
   const { leases, log, cluster } = parts;
-  let sweeping: ReturnType<typeof setInterval> | null = null;
+  let sweeping: ClockTimer | null = null;
   let sweep: Promise<unknown> | null = null;
   let fenced = false;
 
@@ -279,7 +280,8 @@ export function lifecycle(internals: EngineInternals) {
       log.error({ err: thrown, session: lease.ref.id }, 'session unreadable');
       const again = () => leases.good(lease) && !queue.draining && resume(lease, failures + 1);
       const isOutage = asFault(thrown).code === 'storage_unavailable';
-      setTimeout(again, isOutage ? RETRY_MS : Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** failures)).unref();
+      const delayMs = isOutage ? RETRY_MS : Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** failures);
+      deps.clock.setTimeout(again, delayMs).unref();
     }
   };
 
@@ -318,7 +320,7 @@ export function lifecycle(internals: EngineInternals) {
       });
   };
 
-  const deposeIfLost = (session: Session): void => {
+  const loseLeaseIfGone = (session: Session): void => {
     if (session.role.isDriver || !session.role.holdsLease) return;
     session.loseLease().catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
   };
@@ -329,7 +331,7 @@ export function lifecycle(internals: EngineInternals) {
     else
       for (const ref of lost) {
         const session = sessions.loaded(ref);
-        if (session) deposeIfLost(session);
+        if (session) loseLeaseIfGone(session);
       }
   });
 
@@ -346,7 +348,7 @@ export function lifecycle(internals: EngineInternals) {
 
     async recover(): Promise<number> {
       if (cluster) {
-        sweeping ??= setInterval(sweepNow, cluster.sweepMs);
+        sweeping ??= deps.clock.setInterval(sweepNow, cluster.sweepMs);
         network?.onReleased(sweepNow);
       }
       const taking = takeOver(cluster ? queue.room : Number.POSITIVE_INFINITY);
@@ -358,7 +360,7 @@ export function lifecycle(internals: EngineInternals) {
     },
 
     async drain(graceMs: number): Promise<boolean> {
-      if (sweeping) clearInterval(sweeping);
+      deps.clock.clear(sweeping);
       await Promise.all([sweep, ephemeral.stop(), indexer?.stop()]);
       const finished = await queue.drain(graceMs);
       endLosses();

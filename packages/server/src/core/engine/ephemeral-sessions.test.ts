@@ -7,6 +7,7 @@ import {
   type SessionId,
   type TurnId,
 } from '@parlance/protocol';
+import { SYSTEM_CLOCK } from '../../lib/clock.ts';
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import type { SessionRef } from '../ports/event-store.ts';
 import { openMemoryBus } from './bus.ts';
@@ -48,7 +49,7 @@ function harness({ alone = false, store = openMemoryStore() } = {}) {
   const sources: SessionSources = { store, bus, leases: store.leases, shared: false, now, newId, log: quiet };
   const sessions = new SessionCache(sources, AGENT, { sessions: 200, characters: 1_000_000 });
   const ephemeral = new EphemeralSessions(
-    { store, sessions, now, elapsed: () => clock.elapsed, log: quiet },
+    { store, sessions, now, clock: { ...SYSTEM_CLOCK, elapsed: () => clock.elapsed }, log: quiet },
     { idleMs: IDLE_MS, alone },
   );
   return {

@@ -3,6 +3,7 @@
  * restart.
  */
 
+import type { Clock, ClockTimer } from '../../lib/clock.ts';
 import { type SessionIndex, type SessionRecord, sessionKey } from '../ports/event-store.ts';
 import type { Log } from '../ports/telemetry.ts';
 import { statusOf } from '../session/session-state.ts';
@@ -27,8 +28,7 @@ type Deps = {
   readonly store: Pick<SessionIndex, 'list' | 'touch'>;
   readonly sessions: SessionCache;
   readonly now: () => number;
-  /** milliseconds of a clock that nobody sets */
-  readonly elapsed?: () => number;
+  readonly clock: Clock;
   readonly log: Log;
 };
 
@@ -37,7 +37,7 @@ type Sighting = { readonly updatedAt: number; readonly at: number };
 
 export class EphemeralSessions {
   #seen = new Map<string, Sighting>();
-  #timer: ReturnType<typeof setInterval> | undefined;
+  #timer: ClockTimer | undefined;
   #sweeping: Promise<void> = Promise.resolve();
   #stopped = false;
 
@@ -52,14 +52,17 @@ export class EphemeralSessions {
     if (alone) await this.#inTurn(() => this.#eraseEach(isIdle));
     if (this.#stopped) return;
     const sweep = () => this.#inTurn(() => this.sweep());
-    this.#timer = setInterval(sweep, Math.min(alone ? idleMs : idleMs / CHECKS, MAX_INTERVAL_MS));
+    this.#timer = this.deps.clock.setInterval(
+      sweep,
+      Math.min(alone ? idleMs : idleMs / CHECKS, MAX_INTERVAL_MS),
+    );
     this.#timer.unref();
   }
 
   /** Resolves once no erasure is running. */
   async stop(): Promise<void> {
     this.#stopped = true;
-    clearInterval(this.#timer);
+    this.deps.clock.clear(this.#timer);
     await this.#sweeping;
   }
 
@@ -69,9 +72,9 @@ export class EphemeralSessions {
    * that time, so that other nodes keep them.
    */
   async sweep(): Promise<void> {
-    const { now, elapsed = () => performance.now(), sessions, store } = this.deps;
+    const { now, clock, sessions, store } = this.deps;
     const { idleMs, alone } = this.options;
-    const at = elapsed();
+    const at = clock.elapsed();
     const seen = new Map<string, Sighting>();
     const touched: SessionRecord[] = [];
     const kept = await this.#eraseEach((record) => {

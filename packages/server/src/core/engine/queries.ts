@@ -1,4 +1,5 @@
 /** Read-only operations. */
+import { randomBytes as secureRandomBytes } from 'node:crypto';
 import {
   type ContextUse,
   type DurableEvent,
@@ -231,7 +232,8 @@ export type SharedSession = {
   readonly events: AsyncIterable<DurableEvent>;
 };
 
-export function sharing({ parts: { store, shares, isOwner, now, newId } }: EngineInternals) {
+export function sharing({ parts }: EngineInternals) {
+  const { store, shares, isOwner, now, newId, randomBytes = secureRandomBytes } = parts;
   const notFound = () => new Fault('not_found', 'There is no such link.');
 
   /** Admins can see and revoke links of other users; only owners create them. */
@@ -256,7 +258,7 @@ export function sharing({ parts: { store, shares, isOwner, now, newId } }: Engin
       if (seq === 0) throw new Fault('not_found', 'There is no such session.');
       if ((await store.load(ref))?.archived)
         throw new Fault('invalid', 'The session is archived. Restore it before sharing it.');
-      const token = Buffer.from(crypto.getRandomValues(new Uint8Array(TOKEN_BYTES))).toString('base64url');
+      const token = Buffer.from(randomBytes(TOKEN_BYTES)).toString('base64url');
       const share = { id: newId(), ref, hash: hashOf(token), seq, createdAt: now() };
       const added = await kept.add(share, MAX_SHARES);
       if (added === 'no_session') throw new Fault('not_found', 'There is no such session.');

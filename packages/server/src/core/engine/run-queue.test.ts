@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test';
+import { SYSTEM_CLOCK } from '../../lib/clock.ts';
 import { until } from '../../testing/until.ts';
 import { type Drive, RunQueue } from './run-queue.ts';
 import type { Session } from './session.ts';
@@ -40,6 +41,7 @@ function stageOf(atOnce: number, retryDelayMs?: (failures: number) => number, ma
       return retryDelayMs?.(failures) ?? 0;
     },
     maxWaiting,
+    clock: SYSTEM_CLOCK,
   });
   const end = async (name: string, went = true) => {
     drives.get(name)?.resolve(went);

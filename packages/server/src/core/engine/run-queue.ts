@@ -1,4 +1,5 @@
 /** Schedules sessions: one driver each, a bounded number at a time, the rest in order of arrival. */
+import type { Clock, ClockTimer } from '../../lib/clock.ts';
 import type { Session } from './session.ts';
 
 /** Resolves with false if the session has work but cannot continue now. Must not reject. */
@@ -13,6 +14,7 @@ export type RunQueueOptions = {
   readonly retryDelayMs?: (failures: number, session: Session) => number;
   /** maximum number of waiting sessions in addition to the driven ones; started work is never refused */
   readonly maxWaiting?: number;
+  readonly clock: Clock;
 };
 
 export const defaultRetryDelayMs = (failures: number): number => Math.min(60_000, 500 * 2 ** failures);
@@ -21,7 +23,7 @@ export class RunQueue {
   readonly #running = new Map<Session, Promise<void>>();
   readonly #waiting: Session[] = [];
   /** sessions that failed to continue, until their next attempt */
-  readonly #retrying = new Map<Session, ReturnType<typeof setTimeout>>();
+  readonly #retrying = new Map<Session, ClockTimer>();
   readonly #failures = new Map<Session, number>();
   /** sessions whose new work is being recorded, with the number of pending commands */
   readonly #entering = new Map<Session, number>();
@@ -78,7 +80,7 @@ export class RunQueue {
   wake(session: Session): void {
     if (this.#stopping) return;
     const retrying = this.#retrying.get(session);
-    clearTimeout(retrying);
+    this.options.clock.clear(retrying);
     this.#retrying.delete(session);
     if (session.driving && retrying === undefined) return;
     const now = this.#running.size < this.options.atOnce;
@@ -109,11 +111,11 @@ export class RunQueue {
   #retryLater(session: Session): void {
     const failures = (this.#failures.get(session) ?? 0) + 1;
     this.#failures.set(session, failures);
-    const { retryDelayMs = defaultRetryDelayMs } = this.options;
+    const { clock, retryDelayMs = defaultRetryDelayMs } = this.options;
     session.driving = true;
     this.#retrying.set(
       session,
-      setTimeout(() => this.wake(session), retryDelayMs(failures, session)),
+      clock.setTimeout(() => this.wake(session), retryDelayMs(failures, session)),
     );
   }
 
@@ -127,13 +129,14 @@ export class RunQueue {
    * the remaining ones are aborted and resume from the log.
    */
   async drain(graceMs: number): Promise<boolean> {
+    const { clock } = this.options;
     this.#stopping = true;
-    for (const timer of this.#retrying.values()) clearTimeout(timer);
+    for (const timer of this.#retrying.values()) clock.clear(timer);
     for (const session of [...this.#waiting.splice(0), ...this.#retrying.keys()]) session.driving = false;
     const timeout = Promise.withResolvers<false>();
-    const timer = setTimeout(() => timeout.resolve(false), graceMs);
+    const timer = clock.setTimeout(() => timeout.resolve(false), graceMs);
     const done = Promise.all(this.#running.values()).then(() => true as const);
-    const finished = await Promise.race([done, timeout.promise]).finally(() => clearTimeout(timer));
+    const finished = await Promise.race([done, timeout.promise]).finally(() => clock.clear(timer));
     for (const session of this.#running.keys()) session.abandon();
     return finished;
   }

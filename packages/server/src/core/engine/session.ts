@@ -96,8 +96,8 @@ export class Session {
   held = false;
   /** the store was unavailable when the turn last ran */
   outage = false;
-  /** id of the last event, or null */
-  #lastEvent: string | null = null;
+  /** identifies the events after number `after` up to the current one */
+  #trail: { readonly after: number; digest: bigint } = { after: 0, digest: 0n };
   #checkpoint: SessionRecord['checkpoint'] = null;
   readonly #context = new ContextReader(this);
   readonly #changes = new SerialQueue();
@@ -134,11 +134,12 @@ export class Session {
     }
     // Read the checkpoint's last event as well: after a failover, its id shows whether the store still has
     // it.
-    const from = sources.shared ? Math.max(0, session.state.seq - 1) : session.state.seq;
-    for await (const event of session.events(from)) {
+    const after = sources.shared ? Math.max(0, session.state.seq - 1) : session.state.seq;
+    session.#trail = { after, digest: 0n };
+    for await (const event of session.events(after)) {
       if (event.seq > upTo) break;
       if (event.seq > session.state.seq) session.#apply(event);
-      else session.#lastEvent = event.id;
+      else session.#trail.digest = withEvent(session.#trail.digest, event);
     }
     session.status = runStatus(session.state);
     session.#resumeTurn();
@@ -224,7 +225,8 @@ export class Session {
       });
       if (written instanceof AppendConflict) {
         conflicts++;
-        if (!(await this.#catchUp())) throw written;
+        // The session may also have been erased and created again, up to the same number.
+        if (!(await this.#moved()) && !(await this.#isOther())) throw written;
       } else if (!('refusal' in written)) return this.#committed(written);
       // Another node may have changed the state since the refusal: decide once more on the current one.
       else if (compared || !(await this.#moved())) throw written.refusal;
@@ -285,7 +287,7 @@ export class Session {
 
   #apply(event: DurableEvent, state = evolve(this.state, event)): void {
     this.state = state;
-    this.#lastEvent = event.id;
+    this.#trail.digest = withEvent(this.#trail.digest, event);
     this.#context.apply(event);
     if (closesBlock(event, this.open)) this.open = null;
     this.openArguments.apply(event);
@@ -308,7 +310,7 @@ export class Session {
   #clear(): void {
     this.state = initialState(this.agent);
     this.status = { kind: 'idle' };
-    this.#lastEvent = null;
+    this.#trail = { after: 0, digest: 0n };
     this.voidStreamed();
     this.eventsSinceIdle = [];
     this.messageCountAtIdle = 0;
@@ -400,11 +402,22 @@ export class Session {
    */
   async compareLast(): Promise<void> {
     await this.#changes.run(async () => {
-      const { seq } = this.state;
-      const [last] = seq === 0 ? [] : await this.sources.store.read(this.ref, seq - 1, 1);
-      if (seq > 0 && last?.id !== this.#lastEvent) this.#startAgain();
-      await this.#catchUp();
+      if (!(await this.#isOther())) await this.#catchUp();
     });
+  }
+
+  /**
+   * Whether the store has other events in the place of those in memory, all of which are compared: a decision on
+   * lost events may have been stored after different ones. If so, applies the stored ones.
+   */
+  async #isOther(): Promise<boolean> {
+    let digest = 0n;
+    for await (const event of this.events(this.#trail.after))
+      if (event.seq <= this.state.seq) digest = withEvent(digest, event);
+    if (digest === this.#trail.digest) return false;
+    this.#startAgain();
+    await this.#catchUp();
+    return true;
   }
 
   /** Applies durable events received from the node that stored them; reads the store if there is a gap. */
@@ -436,12 +449,13 @@ export class Session {
     this.channel.publish(event, this.observed);
   }
 
-  /** Catches up if the log has new events; otherwise costs one cheap read. */
+  /** Catches up if the log has changed; otherwise costs one cheap read. */
   async #moved(): Promise<boolean> {
     const head = await this.sources.store.head(this.ref);
     if (head === this.state.seq) return false;
     if (head < this.state.seq) this.#startAgain();
-    return this.#catchUp();
+    await this.#catchUp();
+    return true;
   }
 
   /**
@@ -472,8 +486,19 @@ export class Session {
     // Without new events, the status can be that of a read that failed after a page.
     if (events.length > 0 || runStatus(this.state).kind !== this.status.kind) this.#announce(events);
     if (events.length === 0) return false;
+    if (this.role.holdsLease && events.some(mayMoveLease)) await this.#checkLease();
     if (!this.driving) this.#resumeTurn();
     return true;
+  }
+
+  /**
+   * Another node that ends or continues a turn takes the lease. An event can also be our own, if the response to its
+   * append was lost, so only the store knows who drives the session now.
+   */
+  async #checkLease(): Promise<void> {
+    const { leases } = this.sources;
+    const driver = await leases.driverOf(this.ref);
+    if (driver?.node !== leases.node || driver.epoch !== this.role.epoch) this.#lost();
   }
 
   /**
@@ -481,7 +506,6 @@ export class Session {
    * received.
    */
   #follow(event: DurableEvent): void {
-    if (this.sources.shared && event.type === 'turn.resumed' && this.role.holdsLease) this.#lost();
     const missing = this.sources.shared ? missingDelta(event, this.open, this.sources.newId()) : null;
     if (missing) this.show(missing);
     this.#abort.byEvents([event]);
@@ -560,6 +584,12 @@ export class Session {
     this.#abort.now();
   }
 }
+
+/** The digest of these events and the next one. */
+const withEvent = (digest: bigint, { id }: DurableEvent): bigint => BigInt(Bun.hash(id, digest));
+
+const mayMoveLease = ({ type }: DurableEvent): boolean =>
+  type === 'turn.started' || type === 'turn.resumed' || type === 'turn.cancelled';
 
 /** Events to be stored, with the state after each and the session record to store with them. */
 type Change = {

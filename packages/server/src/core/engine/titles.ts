@@ -55,7 +55,7 @@ export async function titleSession(
     options: { maxOutputTokens: MAX_TOKENS, reasoningEffort: 'minimal' },
   };
   try {
-    const signal = AbortSignal.timeout(WITHIN_MS);
+    const signal = deps.clock.timeout(WITHIN_MS);
     const title = titleIn(await complete({ ...deps, provider }, prompt, { signal, session: session.ref }));
     if (title === '') return;
     await session.transact(

@@ -53,10 +53,14 @@ const toolStarted = (
 /** Maximum delay of the end of a step while deciding which calls start with it, in milliseconds. */
 const PLANNING_MS = 250;
 
-async function withinPlanningTime<Result>(result: Promise<Result>, otherwise: Result): Promise<Result> {
+async function withinPlanningTime<Result>(
+  { deps: { clock } }: ActiveTurn,
+  result: Promise<Result>,
+  otherwise: Result,
+): Promise<Result> {
   const late = Promise.withResolvers<Result>();
-  const timer = setTimeout(() => late.resolve(otherwise), PLANNING_MS);
-  return Promise.race([result, late.promise]).finally(() => clearTimeout(timer));
+  const timer = clock.setTimeout(() => late.resolve(otherwise), PLANNING_MS);
+  return Promise.race([result, late.promise]).finally(() => clock.clear(timer));
 }
 
 /** Records the end of a step and the start of its calls that need no approval in one append. */
@@ -76,7 +80,11 @@ export async function startCalls(
   );
   const { start, settle } = active.stopping()
     ? NOTHING
-    : await withinPlanningTime(selectCalls(active, calls, { running: new Map(), plans: new Map() }), NOTHING);
+    : await withinPlanningTime(
+        active,
+        selectCalls(active, calls, { running: new Map(), plans: new Map() }),
+        NOTHING,
+      );
   const recorded = await record(active, [...events, ...start.map((started) => toolStarted(active, started))]);
   return {
     started: recorded.length > 0 ? start : [],
@@ -145,7 +153,7 @@ function current(active: ActiveTurn): ActiveTurn {
   return turn?.id === active.turn.id ? activeTurn(active, turn) : active;
 }
 
-/** Records ended calls and continues each call that can. False if there was nothing to do. */
+/** Records ended calls and continues each call that can. False if there was nothing to do, or nobody to do it for. */
 async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pass): Promise<boolean> {
   const { calls } = active.turn;
   const results = calls.flatMap(({ call }) => ended.find((one) => one.call === call)?.events ?? []);
@@ -157,9 +165,10 @@ async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pa
   for (const planned of settle) settled.push(...(await settlingEvents(active, planned)));
   const events = [...results, ...settled, ...start.map((started) => toolStarted(active, started))];
   if (events.length === 0) return false;
+  // Nothing is recorded if the turn is over, or its session was erased by another node.
   const recorded = await record(active, events);
   if (recorded.length > 0) for (const started of start) launch(started);
-  return true;
+  return recorded.length > 0;
 }
 
 const NOTHING: Selection = { start: [], settle: [] };

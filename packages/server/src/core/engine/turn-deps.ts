@@ -1,3 +1,4 @@
+import type { Clock } from '../../lib/clock.ts';
 import type { ContextItem, Provider } from '../ports/provider.ts';
 import type { Log, Observers } from '../ports/telemetry.ts';
 import type { Folders, Tool } from '../ports/tool.ts';
@@ -30,6 +31,7 @@ export type TurnDeps = Observers & {
   readonly titles?: string | undefined;
   /** maximum number of parallel calls of one answer, unless the agent overrides it */
   readonly parallelCalls: number;
+  readonly clock: Clock;
   readonly now: () => number;
   readonly newId: () => string;
   readonly log: Log;

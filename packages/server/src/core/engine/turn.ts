@@ -1,5 +1,5 @@
 /**
- * The turn loop. The next action depends only on the state (`domain/next-action.ts`), so a turn continues the
+ * The turn loop. The next action depends only on the state (`session/next-action.ts`), so a turn continues the
  * same way after an approval and after a crash.
  */
 import {
@@ -219,15 +219,19 @@ async function sealReasoning(active: ActiveTurn, sealed: Sealed): Promise<void> 
 
 async function restartStep(step: Step, event: Extract<ProviderEvent, { type: 'retrying' }>): Promise<void> {
   const { active, modelCall, calls, streamed } = step;
-  const { session, turn } = active;
+  const { turn } = active;
   const { attempt, delayMs, fault, host } = event;
   calls.length = 0;
   streamed.length = 0;
   modelCall.retried(fault.code);
-  const { entries, settled } = await session.context();
-  // Whether this step has streamed or recorded anything.
-  const shown = entries.length > settled || session.open ? { shown: true as const } : {};
+  const shown = (await hasShown(active)) ? { shown: true as const } : {};
   await record(active, [{ type: 'step.restarted', turn: turn.id, attempt, delayMs, fault, host, ...shown }]);
+}
+
+/** Whether the step has streamed or recorded anything. */
+async function hasShown({ session }: ActiveTurn): Promise<boolean> {
+  const { entries, settled } = await session.context();
+  return entries.length > settled || session.open !== null;
 }
 
 async function endStep(
@@ -248,11 +252,15 @@ async function endStep(
 
 /** Compacts once if the vendor rejects the prompt as too long; the step then runs again. */
 async function failStep({ active, request, modelCall }: Step, fault: FaultData): Promise<void> {
-  const { session, deps, signal } = active;
+  const { session, deps, signal, turn } = active;
   modelCall.failed(fault.code);
-  if (fault.code === 'context_too_long' && (await compactForVendor(session, deps, { request, signal })))
-    return;
-  throw Fault.from(fault);
+  if (fault.code !== 'context_too_long' || !(await compactForVendor(session, deps, { request, signal })))
+    throw Fault.from(fault);
+  // Readers must discard what the first attempt has shown.
+  if (await hasShown(active))
+    await record(active, [
+      { type: 'step.restarted', turn: turn.id, attempt: 1, delayMs: 0, fault, shown: true },
+    ]);
 }
 
 /** The vendor counted the request and its answer; `estimate` is our count of the same content. */
@@ -268,7 +276,7 @@ async function countedStep(
 const uniqueCallId = (id: string, before: readonly string[]): CallId =>
   (before.includes(id) ? `${id}_${before.length + 1}` : id) as CallId;
 
-// Ends a turn that succeeds or fails. Cancelling is decided in `domain/decide.ts`.
+// Ends a turn that succeeds or fails. Cancelling is decided in `session/decide.ts`.
 
 /** Records the last events of the turn together with its end. */
 async function endTurn(

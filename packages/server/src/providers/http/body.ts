@@ -1,6 +1,5 @@
 import type { Piece } from './chunked-decoder.ts';
-import type { Decompression } from './decompression.ts';
-import type { End, Sink, Source } from './source.ts';
+import type { Decompression, End, Sink, Source } from './decompression.ts';
 import { Utf8 } from './utf8.ts';
 
 /** The text of a response body, as it arrives. */

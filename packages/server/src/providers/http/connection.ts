@@ -2,10 +2,9 @@
 import type { Socket, SocketHandler } from 'bun';
 import { BodyQueue } from './body.ts';
 import type { HttpResponse } from './client.ts';
-import { Decompression, decoderFor } from './decompression.ts';
+import { Decompression, decoderFor, type Source } from './decompression.ts';
 import { HttpError } from './error.ts';
 import { ResponseParser } from './response-parser.ts';
-import type { Source } from './source.ts';
 
 export type Origin = { readonly hostname: string; readonly port: number; readonly secure: boolean };
 

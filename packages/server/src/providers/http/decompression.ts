@@ -2,7 +2,14 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import { badResponse, HttpError } from './error.ts';
-import type { Sink, Source } from './source.ts';
+
+/** Flow control of the socket. `abandon` closes it. */
+export type Source = { pause(): void; resume(): void; abandon(): void };
+
+export type End = { readonly kind: 'complete' } | { readonly kind: 'broken'; readonly thrown: unknown };
+
+/** Receives decompressed bytes, and then how the body ended. */
+export type Sink = { bytes(piece: Buffer): void; end(end: End): void };
 
 /** Created from the first byte of the body. */
 export type OpenDecoder = (first: number) => Transform;

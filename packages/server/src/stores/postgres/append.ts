@@ -8,8 +8,9 @@ import {
   sessionKey,
 } from '../../core/ports/event-store.ts';
 import { type AppendAs, type Driver, LeaseLost } from '../../core/ports/lease.ts';
+import { RECORD_COLUMNS, recordValues } from '../shared/sessions.ts';
 import { checkNumbering, type EventOptions, lookupKeysOf } from '../shared/stored-event.ts';
-import { storable, storableLabels, storableRef } from '../shared/text.ts';
+import { storable, storableRef } from '../shared/text.ts';
 import { type Database, inTime, type Row, type Statements } from './database.ts';
 import { isRefusal, isTransient, isUnknown } from './errors.ts';
 import { bucketOf } from './sessions.ts';
@@ -133,7 +134,6 @@ const sorted = <Write extends Pick<ReturnType<typeof writeOf>, 'owner' | 'id'>>(
 
 const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
-/** Text of records is `storable`, so JSONB accepts it. */
 function writeOf(append: Append, n: number, checkpoints: Appender['checkpoints']) {
   const { ref, key, expected, record, as } = append;
   const { checkpoint } = record;
@@ -146,24 +146,7 @@ function writeOf(append: Append, n: number, checkpoints: Appender['checkpoints']
     expected,
     epoch: as.by === 'driver' ? as.epoch : null,
     take: as.by === 'command' ? as.take : 'never',
-    dialect: storable(record.dialect),
-    domain: storable(record.domain),
-    agent: storable(record.agent),
-    title: storable(record.title),
-    renamed: record.renamed,
-    first_input: storable(record.firstInput),
-    status: record.status,
-    approval: record.approval && storable(record.approval),
-    archived: record.archived,
-    ephemeral: record.ephemeral,
-    pinned: record.pinned,
-    tags: record.tags.map(storable),
-    labels: storableLabels(record.labels),
-    message_count: record.messageCount,
-    last_model: record.lastModel ? storable(record.lastModel) : null,
-    created_at: record.createdAt,
-    updated_at: record.updatedAt,
-    head: record.head,
+    ...recordValues(record),
     checkpoint_action: isStored ? 'keep' : checkpoint ? 'put' : 'remove',
     checkpoint_version: checkpoint?.version,
     checkpoint_seq: checkpoint?.seq,
@@ -180,28 +163,6 @@ function writeOf(append: Append, n: number, checkpoints: Appender['checkpoints']
  * that, so that groups of several nodes cannot deadlock. LATERAL and ANY keep the planner, which does not
  * know how few writes there are, from reading all sessions.
  */
-
-/** Columns of a record, with the same names in the statement and in the table. */
-const RECORD = [
-  'dialect',
-  'domain',
-  'agent',
-  'title',
-  'renamed',
-  'first_input',
-  'status',
-  'approval',
-  'archived',
-  'ephemeral',
-  'pinned',
-  'tags',
-  'labels',
-  'message_count',
-  'last_model',
-  'created_at',
-  'updated_at',
-  'head',
-] as const;
 
 /** Parameters: $1 writes as JSON, $2–$5 events, $6–$8 lookup keys, $9 node, $10 home, $11 able, $12 may take the lease. */
 export const APPEND = `
@@ -227,7 +188,7 @@ WITH write AS MATERIALIZED (
   ) AS session
 ), updated AS (
   UPDATE sessions SET
-    ${RECORD.map((column) => `${column} = write.${column}`).join(', ')},
+    ${RECORD_COLUMNS.map((column) => `${column} = write.${column}`).join(', ')},
     epoch = CASE WHEN held.takes AND (held.able OR write.take = 'always') THEN nextval('epochs') ELSE sessions.epoch END,
     driver = CASE
       WHEN write.status <> 'running' THEN NULL
@@ -240,11 +201,11 @@ WITH write AS MATERIALIZED (
     AND (write.epoch IS NULL OR held.epoch = write.epoch AND held.driver = $9)
   RETURNING write.n, write.bucket, sessions.row, sessions.epoch, sessions.driver
 ), inserted AS (
-  INSERT INTO sessions (bucket, owner, id, home, epoch, driver, ${RECORD.join(', ')})
+  INSERT INTO sessions (bucket, owner, id, home, epoch, driver, ${RECORD_COLUMNS.join(', ')})
   SELECT bucket, owner, id, $10,
     CASE WHEN $11 AND status = 'running' AND take <> 'never' THEN nextval('epochs') ELSE 0 END,
     CASE WHEN $11 AND status = 'running' AND take <> 'never' THEN $9 END,
-    ${RECORD.join(', ')}
+    ${RECORD_COLUMNS.join(', ')}
   FROM write
   WHERE expected = 0 AND epoch IS NULL AND NOT EXISTS (SELECT 1 FROM held WHERE held.n = write.n)
   ORDER BY bucket, owner, id

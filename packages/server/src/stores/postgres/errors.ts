@@ -2,9 +2,10 @@
 
 import { Fault } from '@parlance/protocol';
 import { SQL } from 'bun';
+import { errorCode } from '../../lib/errors.ts';
+import { faultOf, type StorageProblem, unusable } from '../shared/errors.ts';
+import { closeGuard } from '../shared/store.ts';
 import { CommitUnknown, DeadlineExceeded } from './database.ts';
-
-type StorageProblem = { readonly client: string; readonly operator: string };
 
 const UNREACHABLE: StorageProblem = {
   client: 'The database of the server cannot be reached.',
@@ -52,14 +53,11 @@ const BY_STATE: Readonly<Record<string, StorageProblem>> = {
 export const stateOf = (error: unknown): string | null =>
   error instanceof SQL.PostgresError && typeof error.errno === 'string' ? error.errno : null;
 
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-
-function troubleOf(error: unknown): StorageProblem | null {
+function problemOf(error: unknown): StorageProblem | null {
   if (error instanceof DeadlineExceeded || error instanceof CommitUnknown) return UNREACHABLE;
   const state = stateOf(error);
   if (state !== null) return BY_STATE[state] ?? BY_STATE[state.slice(0, 2)] ?? null;
-  const code = codeOf(error);
+  const code = errorCode(error) ?? '';
   if (/^ERR_POSTGRES_(CONNECTION|QUERY_CANCELLED|IDLE|LIFETIME)/.test(code)) return UNREACHABLE;
   if (
     /^ERR_POSTGRES_(TLS|AUTHENTICATION|UNKNOWN_AUTH|UNSUPPORTED_AUTH|SASL|INVALID_SERVER|CHANNEL)/.test(code)
@@ -74,21 +72,21 @@ export function isUnknown(error: unknown): boolean {
   if (error instanceof DeadlineExceeded || error instanceof CommitUnknown) return true;
   const state = stateOf(error);
   if (state !== null) return state.startsWith('08') || state.startsWith('57P');
-  return /^ERR_POSTGRES_(CONNECTION_CLOSED|QUERY_CANCELLED)/.test(codeOf(error));
+  return /^ERR_POSTGRES_(CONNECTION_CLOSED|QUERY_CANCELLED)/.test(errorCode(error) ?? '');
 }
 
 /** Whether nothing was written and a retry may succeed: a deadlock, or a server that is starting. */
 export const isTransient = (error: unknown): boolean =>
   /^(40001|40P01|57P03)$/.test(stateOf(error) ?? '') ||
-  /^ERR_POSTGRES_CONNECTION_(REFUSED|FAILED)$/.test(codeOf(error));
+  /^ERR_POSTGRES_CONNECTION_(REFUSED|FAILED)$/.test(errorCode(error) ?? '');
 
 /** Whether the server rejects the values of the statement, and will reject them again. */
 export const isRefusal = (error: unknown): boolean => /^(21|22|23|42|54)/.test(stateOf(error) ?? '');
 
 /** Converts an error to the one that a store operation throws. Returns other errors unchanged. */
 export function storageFault(error: unknown): unknown {
-  const trouble = troubleOf(error);
-  return trouble ? new Fault('storage_unavailable', trouble.client, { cause: error }) : error;
+  const problem = problemOf(error);
+  return problem ? faultOf(problem, error) : error;
 }
 
 /**
@@ -97,10 +95,8 @@ export function storageFault(error: unknown): unknown {
  */
 export function storageError(error: unknown, url: string): unknown {
   const cause = error instanceof Fault ? error.cause : error;
-  const trouble = troubleOf(cause);
-  if (!trouble) return error;
-  const detail = cause instanceof Error ? cause.message.split('\n', 1)[0] : '';
-  return new Error(`${shownUrl(url)} cannot be used: ${trouble.operator} (${detail})`, { cause });
+  const problem = problemOf(cause);
+  return problem ? unusable(shownUrl(url), problem, cause) : error;
 }
 
 /** Removes user, password and parameters. */
@@ -109,13 +105,5 @@ export function shownUrl(url: string): string {
   return `${protocol}//${host}${pathname}`;
 }
 
-/** Runs the operation and maps its errors to faults. */
-export const withFaults =
-  <Arguments extends unknown[], Result>(operation: (...given: Arguments) => Result) =>
-  async (...given: Arguments): Promise<Awaited<Result>> => {
-    try {
-      return await operation(...given);
-    } catch (error) {
-      throw storageFault(error);
-    }
-  };
+/** Maps errors of an operation to faults. This guard is never closed. */
+export const withFaults = closeGuard(storageFault).whileOpen;

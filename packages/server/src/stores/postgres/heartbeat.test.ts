@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import type { SessionRef } from '../../core/ports/event-store.ts';
+import { SYSTEM_CLOCK } from '../../lib/clock.ts';
 import { refOf } from '../../testing/stores/contract/samples.ts';
 import { NO_LOG } from '../../testing/stores/postgres.ts';
 import { until } from '../../testing/until.ts';
@@ -35,8 +36,11 @@ function harness(leaseMs?: number) {
     times: leaseTimes(leaseMs),
     held,
     log: { ...NO_LOG, warn: (_about, message) => warnings.push(message) },
-    timeOfDay: () => 1_000_000,
-    now: leaseMs === undefined ? () => clock.now : undefined,
+    clock: {
+      ...SYSTEM_CLOCK,
+      now: () => 1_000_000,
+      ...(leaseMs === undefined && { elapsed: () => clock.now }),
+    },
     onChanges: () => reported.push('changes'),
     onLost: (lost) => reported.push(lost),
     onFailover: () => reported.push('failover'),

@@ -6,6 +6,7 @@
 
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { Log } from '../../core/ports/telemetry.ts';
+import { type Clock, type ClockTimer, SYSTEM_CLOCK } from '../../lib/clock.ts';
 import type { Statements } from './database.ts';
 import type { HeldLeases, LeaseQuery } from './held-leases.ts';
 
@@ -33,10 +34,8 @@ export type HeartbeatOptions = {
    * reads the result.
    */
   readonly onNewEvents: (version: number) => Promise<void>;
-  /** monotonic, in milliseconds */
-  readonly now?: () => number;
-  /** wall clock, in milliseconds */
-  readonly timeOfDay?: () => number;
+  /** the clock of the machine by default */
+  readonly clock?: Clock;
 };
 
 /** A larger difference to the database clock is logged, in milliseconds. */
@@ -84,7 +83,8 @@ SELECT
    WHERE sessions.driver IS DISTINCT FROM $1 OR sessions.epoch <> held.epoch) AS lost`;
 
 export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
-  const { node, database, times, held, log, now = () => performance.now(), timeOfDay = Date.now } = options;
+  const { node, database, times, held, log, clock = SYSTEM_CLOCK } = options;
+  const now = clock.elapsed;
   /** when the last successful heartbeat was sent */
   let sentAt = Number.NEGATIVE_INFINITY;
   let lateUntil = Number.NEGATIVE_INFINITY;
@@ -96,8 +96,8 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   let server: unknown = null;
   let timeline: string | null = null;
   let stopped = false;
-  let fence: Timer | null = null;
-  let next: Timer | null = null;
+  let fence: ClockTimer | null = null;
+  let next: ClockTimer | null = null;
   let running: Promise<void> | null = null;
   let isAllowing = false;
   let isSkewed = false;
@@ -139,7 +139,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
 
   /** Leases and the order of events do not depend on this node's clock, but the expiry of tokens does. */
   function compareClocks(time: number, tookMs: number): void {
-    const skewMs = timeOfDay() - tookMs / 2 - time;
+    const skewMs = clock.now() - tookMs / 2 - time;
     const wasSkewed = isSkewed;
     isSkewed = Math.abs(skewMs) > Math.max(MAX_SKEW_MS, tookMs);
     if (!isSkewed || wasSkewed) return;
@@ -195,9 +195,9 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
 
   /** Reports once that this node has fenced itself. `healthy` uses the clock, even if timers are late. */
   function watchFence(): void {
-    if (fence) clearTimeout(fence);
+    clock.clear(fence);
     if (stopped) return;
-    fence = setTimeout(checkFence, Math.max(1, sentAt + times.fenceMs - now()));
+    fence = clock.setTimeout(checkFence, Math.max(1, sentAt + times.fenceMs - now()));
   }
 
   function checkFence(): void {
@@ -215,7 +215,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   function schedule(failed = false): void {
     if (stopped) return;
     const wait = failed ? times.intervalMs / 4 : sentAt + times.intervalMs - now();
-    next = setTimeout(tick, Math.max(1, wait));
+    next = clock.setTimeout(tick, Math.max(1, wait));
   }
 
   function tick(): void {
@@ -257,8 +257,8 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     start: () => schedule(),
     async stop() {
       stopped = true;
-      if (next) clearTimeout(next);
-      if (fence) clearTimeout(fence);
+      clock.clear(next);
+      clock.clear(fence);
       await running;
     },
   };

@@ -8,6 +8,7 @@ import { PrincipalId, SessionId } from '@parlance/protocol';
 import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { Lease, Leases, NodeState } from '../../core/ports/lease.ts';
 import type { Log } from '../../core/ports/telemetry.ts';
+import { Listeners } from '../../lib/listeners.ts';
 
 import { storableRef } from '../shared/text.ts';
 import { type Appender, driverOf } from './append.ts';
@@ -149,8 +150,6 @@ export type NodeSettings = {
   readonly home?: string;
   /** Parlance version, for operators */
   readonly release?: string;
-  /** monotonic, in milliseconds */
-  readonly now?: () => number;
 };
 
 type NodeParts = {
@@ -171,50 +170,37 @@ export interface ThisNode {
   readonly leases: Leases;
   readonly appender: () => Appender;
   readonly onFailover: (listener: () => void) => () => void;
+  /** Resolves after the first heartbeat. */
+  join(): Promise<void>;
   /** Releases all leases. */
   leave(): Promise<void>;
 }
 
-/** Resolves after the first heartbeat. */
-export async function joinNode(parts: NodeParts): Promise<ThisNode> {
+/** Drives nothing until it has joined: CLI commands append without it. */
+export function thisNode(parts: NodeParts): ThisNode {
   const { settings, eventVersion, database, direct, log, onChanges, onNewEvents } = parts;
-  const { leaseMs, home = null, release = '', now } = settings;
+  const { leaseMs, home = null, release = '' } = settings;
   const id = randomUUID();
-  const times = leaseTimes(leaseMs);
   const held = new HeldLeases(id);
-  const lost = new Set<(lost: readonly SessionRef[] | 'all') => void>();
-  const failovers = new Set<() => void>();
+  const lost = new Listeners<[refs: readonly SessionRef[] | 'all']>();
+  const failovers = new Listeners();
+  const checkpoints: Appender['checkpoints'] = new WeakMap();
+  let hasJoined = false;
   const heartbeat = openHeartbeat({
     node: { id, release, eventVersion, home },
     database: direct,
-    times,
+    times: leaseTimes(leaseMs),
     held,
     log,
-    now,
     onChanges,
     onNewEvents,
-    onLost: (refs) => {
-      for (const listener of [...lost]) listener(refs);
-    },
-    onFailover: () => {
-      for (const listener of [...failovers]) listener();
-    },
+    onLost: lost.notify,
+    onFailover: failovers.notify,
   });
-  await heartbeat.beat();
-  await database.query(`DELETE FROM nodes WHERE until < now() - INTERVAL '1 day'`);
-  heartbeat.start();
-  const checkpoints: Appender['checkpoints'] = new WeakMap();
   return {
     heartbeat,
     held,
-    leases: openLeases({
-      node: id,
-      home,
-      database,
-      heartbeat,
-      held,
-      onLost: added(lost),
-    }),
+    leases: openLeases({ node: id, home, database, heartbeat, held, onLost: lost.add }),
     appender: () => ({
       node: id,
       home,
@@ -222,53 +208,18 @@ export async function joinNode(parts: NodeParts): Promise<ThisNode> {
       mayDepose: heartbeat.mayDepose,
       checkpoints,
     }),
-    onFailover: added(failovers),
+    onFailover: failovers.add,
+    async join() {
+      hasJoined = true;
+      await heartbeat.beat();
+      await database.query(`DELETE FROM nodes WHERE until < now() - INTERVAL '1 day'`);
+      heartbeat.start();
+    },
     async leave() {
       await heartbeat.stop();
+      if (!hasJoined) return;
       await leave(database, id).catch((error) => log.warn({ err: error }, 'failed to release leases'));
     },
-  };
-}
-
-const added =
-  <Listener>(listeners: Set<Listener>) =>
-  (listener: Listener) => {
-    listeners.add(listener);
-    return () => void listeners.delete(listener);
-  };
-
-const nothing = () => undefined;
-const never = () => nothing;
-
-/** For CLI commands, which append but drive nothing. */
-export function withoutNode(): ThisNode {
-  const checkpoints: Appender['checkpoints'] = new WeakMap();
-  return {
-    heartbeat: {
-      healthy: false,
-      mayDepose: false,
-      busDown: false,
-      eventVersion: 0,
-      age: Number.POSITIVE_INFINITY,
-      setBusDown: nothing,
-      beat: async () => undefined,
-      start: nothing,
-      stop: async () => undefined,
-    },
-    held: new HeldLeases(''),
-    leases: {
-      node: '',
-      healthy: false,
-      claim: async () => null,
-      release: async () => undefined,
-      good: () => false,
-      driverOf: async () => null,
-      takeOver: async () => [],
-      onLost: never,
-    },
-    appender: () => ({ node: '', home: null, able: false, mayDepose: false, checkpoints }),
-    onFailover: never,
-    leave: async () => undefined,
   };
 }
 

@@ -8,6 +8,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
+import { sessionIndexes, sharedTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import type { Row, Statements } from './database.ts';
 import { shownUrl } from './errors.ts';
@@ -22,6 +23,21 @@ export type Migration = {
    * afterwards, and again if interrupted.
    */
   readonly afterwards?: readonly string[];
+};
+
+/** Conditions on flags, in indexes and in the queries that use them. */
+export const FLAGS = {
+  is: (flag: string) => flag,
+  not: (flag: string) => `NOT ${flag}`,
+};
+
+const TYPES = {
+  key: 'TEXT COLLATE "C"',
+  integer: 'BIGINT',
+  flag: 'BOOLEAN',
+  session: 'BIGINT NOT NULL',
+  options: '',
+  ...FLAGS,
 };
 
 export const MIGRATIONS: readonly Migration[] = [
@@ -92,21 +108,8 @@ export const MIGRATIONS: readonly Migration[] = [
       home TEXT COLLATE "C",
       UNIQUE (bucket, owner, id)
     ) WITH (fillfactor = 80);
-    CREATE INDEX sessions_by_owner ON sessions (owner, updated_at DESC, row DESC);
-    CREATE INDEX sessions_by_change ON sessions (updated_at DESC, row DESC);
-    CREATE INDEX sessions_by_status ON sessions (status, updated_at DESC, row DESC);
-    CREATE INDEX sessions_by_owner_and_status ON sessions (owner, status, updated_at DESC, row DESC);
-    CREATE INDEX sessions_by_id ON sessions (id);
-    CREATE INDEX sessions_ephemeral ON sessions (updated_at DESC, row DESC) WHERE ephemeral;
     CREATE INDEX sessions_running ON sessions (driver) WHERE status = 'running';
-    CREATE INDEX sessions_awaiting_approval ON sessions (updated_at DESC, row DESC) WHERE approval IS NOT NULL;
-    CREATE INDEX sessions_awaiting_approval_by_owner ON sessions (owner, updated_at DESC, row DESC)
-      WHERE approval IS NOT NULL;
-    CREATE INDEX sessions_pinned ON sessions (updated_at DESC, row DESC) WHERE pinned;
-    CREATE INDEX sessions_pinned_by_owner ON sessions (owner, updated_at DESC, row DESC) WHERE pinned;
-    CREATE INDEX sessions_tagged ON sessions (updated_at DESC, row DESC) WHERE tags <> '[]';
-    CREATE INDEX sessions_tagged_by_owner ON sessions (owner, updated_at DESC, row DESC) WHERE tags <> '[]';
-    CREATE INDEX sessions_to_index ON sessions (owner) WHERE indexed < head AND NOT ephemeral;
+    ${sessionIndexes(TYPES)}
 
     -- apart from the session, whose row is written with every append: a checkpoint is large and seldom changes
     CREATE TABLE checkpoints (
@@ -127,14 +130,6 @@ export const MIGRATIONS: readonly Migration[] = [
     ) PARTITION BY HASH (bucket);
     ${partitioned('events', 16)}
 
-    CREATE TABLE lookups (
-      kind TEXT COLLATE "C" NOT NULL,
-      id TEXT COLLATE "C" NOT NULL,
-      session BIGINT NOT NULL,
-      PRIMARY KEY (kind, id, session)
-    );
-    CREATE INDEX lookups_by_session ON lookups (session);
-
     -- words of the message, and the owner as one word that no message has
     CREATE TABLE messages (
       session BIGINT NOT NULL,
@@ -145,102 +140,7 @@ export const MIGRATIONS: readonly Migration[] = [
     );
     CREATE INDEX messages_by_words ON messages USING gin (words);
 
-    -- filled together with the index of messages
-    CREATE TABLE turns (
-      session BIGINT NOT NULL,
-      id TEXT COLLATE "C" NOT NULL,
-      owner TEXT COLLATE "C" NOT NULL,
-      state TEXT COLLATE "C" NOT NULL,
-      at BIGINT NOT NULL,
-      first_seq BIGINT NOT NULL,
-      last_seq BIGINT NOT NULL,
-      -- approvals that were requested and not answered
-      waiting INTEGER NOT NULL,
-      PRIMARY KEY (session, id)
-    );
-    CREATE INDEX turns_by_owner ON turns (owner, at DESC, session DESC, last_seq DESC);
-    CREATE INDEX turns_by_owner_and_state ON turns (owner, state, at DESC, session DESC, last_seq DESC);
-    CREATE INDEX turns_by_session ON turns (session, at DESC, last_seq DESC);
-
-    -- links that show a session; only hashes of their tokens are stored
-    CREATE TABLE shares (
-      hash TEXT COLLATE "C" PRIMARY KEY,
-      id TEXT COLLATE "C" NOT NULL,
-      session BIGINT NOT NULL,
-      seq BIGINT NOT NULL,
-      created_at BIGINT NOT NULL
-    );
-    CREATE INDEX shares_by_session ON shares (session);
-
-    CREATE TABLE users (
-      name TEXT COLLATE "C" PRIMARY KEY,
-      role TEXT NOT NULL,
-      password_hash TEXT NOT NULL,
-      created_at BIGINT NOT NULL,
-      token_version TEXT NOT NULL
-    );
-
-    CREATE TABLE api_keys (
-      id TEXT COLLATE "C" PRIMARY KEY,
-      owner TEXT COLLATE "C" NOT NULL REFERENCES users (name) ON DELETE CASCADE,
-      name TEXT NOT NULL,
-      role TEXT NOT NULL,
-      -- JSON
-      dialects TEXT,
-      administration BOOLEAN NOT NULL,
-      hash TEXT NOT NULL,
-      created_at BIGINT NOT NULL,
-      expires_at BIGINT,
-      last_used_at BIGINT
-    );
-    CREATE INDEX api_keys_by_owner ON api_keys (owner, created_at, id);
-
-    CREATE TABLE pairing_requests (
-      id TEXT COLLATE "C" PRIMARY KEY,
-      hash TEXT NOT NULL,
-      origin TEXT NOT NULL,
-      name TEXT NOT NULL,
-      code TEXT COLLATE "C" NOT NULL UNIQUE,
-      created_at BIGINT NOT NULL,
-      expires_at BIGINT NOT NULL
-    );
-    CREATE INDEX pairing_requests_by_end ON pairing_requests (expires_at);
-
-    CREATE TABLE pairings (
-      id TEXT COLLATE "C" PRIMARY KEY,
-      hash TEXT NOT NULL,
-      origin TEXT COLLATE "C" NOT NULL,
-      name TEXT NOT NULL,
-      -- null: whoever calls without a token in open mode
-      owner TEXT COLLATE "C" REFERENCES users (name) ON DELETE CASCADE,
-      role TEXT NOT NULL,
-      -- the API key that approved the pairing, and its expiry
-      key TEXT COLLATE "C" REFERENCES api_keys (id) ON DELETE CASCADE,
-      expires_at BIGINT,
-      created_at BIGINT NOT NULL,
-      allowed_at BIGINT NOT NULL,
-      last_used_at BIGINT
-    );
-    CREATE INDEX pairings_by_owner ON pairings (owner, allowed_at, id);
-    CREATE INDEX pairings_by_origin ON pairings (origin);
-    CREATE INDEX pairings_by_key ON pairings (key);
-
-    CREATE TABLE revocations (
-      id TEXT COLLATE "C" PRIMARY KEY,
-      until BIGINT NOT NULL
-    );
-    CREATE INDEX revocations_by_end ON revocations (until);
-
-    CREATE TABLE preferences (
-      owner TEXT COLLATE "C" PRIMARY KEY,
-      value TEXT NOT NULL
-    );
-
-    CREATE TABLE settings (
-      name TEXT COLLATE "C" PRIMARY KEY,
-      value TEXT NOT NULL,
-      version BIGINT NOT NULL
-    );
+    ${sharedTables(TYPES)}
 
     CREATE TABLE login_attempts (
       key TEXT COLLATE "C" PRIMARY KEY,

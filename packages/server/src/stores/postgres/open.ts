@@ -3,22 +3,24 @@ import { eventVersion } from '@parlance/protocol';
 import type { LoginAttempts, LoginLimits } from '../../accounts/store.ts';
 import { type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
 import type { Log } from '../../core/ports/telemetry.ts';
-import { type AccountDatabase, accountTables } from '../shared/accounts.ts';
+import { accountTables } from '../shared/accounts.ts';
 import { type Changes, watchChanges } from '../shared/changes.ts';
-import { closeGuard, guarded, type Store, type Wrap } from '../shared/store.ts';
+import type { SharedDatabase } from '../shared/database.ts';
+import { sessionQueries, turnQueries } from '../shared/sessions.ts';
+import { closeGuard, guarded, guardedEach, type Store, type Wrap } from '../shared/store.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { storableRef } from '../shared/text.ts';
+import { type ConfirmedChanges, confirmedChanges } from './confirmed-changes.ts';
 import { type Database, openDatabase, PLANNER, type Statements } from './database.ts';
 import { shownUrl, storageError, storageFault, withFaults } from './errors.ts';
 import { openEventLog } from './event-log.ts';
 import type { QueueLimits } from './group-append.ts';
 import { type Heartbeat, leaseTimes } from './heartbeat.ts';
-import { joinNode, listNodes, type NodeSettings, type ThisNode, withoutNode } from './leases.ts';
-import { prepareCount, prepareFindById, prepareList, prepareLookup, prepareTags } from './lists.ts';
+import { listNodes, type NodeSettings, type ThisNode, thisNode } from './leases.ts';
 import { prepareLoginAttempts } from './login-attempts.ts';
-import { allowEvents, type Cluster, currentCluster, type Migration, migrate } from './migrations.ts';
-import { prepareSearch, prepareTurns } from './search.ts';
-import { bucketOf, prepareErase, prepareHead, prepareHeads, prepareLoad, prepareTouch } from './sessions.ts';
+import { allowEvents, type Cluster, currentCluster, FLAGS, type Migration, migrate } from './migrations.ts';
+import { prepareSearch } from './search.ts';
+import { bucketOf, prepareErase, prepareHeads } from './sessions.ts';
 
 export type PostgresOptions = EventOptions & {
   readonly queue?: QueueLimits;
@@ -40,6 +42,8 @@ export type PostgresOptions = EventOptions & {
 export type PostgresStore = Store & {
   readonly cluster: Cluster;
   readonly heartbeat: Pick<Heartbeat, 'age' | 'busDown' | 'eventVersion' | 'setBusDown'>;
+  /** for messages between nodes about changes of users, keys and settings */
+  readonly changes: Pick<Changes, 'notify'> & Pick<ConfirmedChanges, 'confirmWith'>;
   /** Calls the listener after a failover: sessions in memory may be ahead of the database. */
   readonly onFailover: (listener: () => void) => () => void;
   /** Counts failed logins across all nodes. */
@@ -72,42 +76,45 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     const database = open(url, { max: connections, deadlineMs, name: 'parlance', settings: PLANNER, pooled });
     // A node learns of changes by other processes from its heartbeat.
     const changes = watchChanges(node ? null : { version: () => changesIn(database), everyMs: LOOK_MS });
-    const join = (settings: NodeSettings) =>
-      joinNode({
-        settings,
-        eventVersion: eventVersion(options.upcasts),
-        database,
-        direct: open(directUrl, {
-          max: 1,
-          deadlineMs: leaseTimes(settings.leaseMs).fenceMs,
-          name: 'parlance heartbeat',
-          settings: { ...PLANNER, synchronous_commit: 'off' },
-        }),
-        log: options.log,
-        onChanges: changes.notify,
-        onNewEvents: (version) => whileStarting(directUrl, (held) => allowEvents(held, version)),
+    const joined = thisNode({
+      settings: node ?? {},
+      eventVersion: eventVersion(options.upcasts),
+      database,
+      direct: node
+        ? open(directUrl, {
+            max: 1,
+            deadlineMs: leaseTimes(node.leaseMs).fenceMs,
+            name: 'parlance heartbeat',
+            settings: { ...PLANNER, synchronous_commit: 'off' },
+          })
+        : database,
+      log: options.log,
+      onChanges: changes.notify,
+      onNewEvents: (version) => whileStarting(directUrl, (held) => allowEvents(held, version)),
+    });
+    if (node)
+      await whileStarting(directUrl, async (held) => {
+        // Check again under the lock: nodes of a newer version may have allowed their events.
+        await currentCluster(held, { ...options, url: directUrl });
+        await joined.join();
       });
-    const thisNode = node
-      ? await whileStarting(directUrl, async (held) => {
-          // Check again under the lock: nodes of a newer version may have allowed their events.
-          await currentCluster(held, { ...options, url: directUrl });
-          return join(node);
-        })
-      : withoutNode();
+    const confirmed = confirmedChanges(database, joined.leases.node);
     const store = storeOn({
       database,
       changes,
-      node: thisNode,
-      writableVersion: () => (node ? thisNode.heartbeat.eventVersion : cluster.eventVersion),
+      confirmed,
+      node: joined,
+      writableVersion: () => (node ? joined.heartbeat.eventVersion : cluster.eventVersion),
       options,
       closeAll: () => closeAll(opened),
     });
     return {
       ...store,
       cluster,
-      heartbeat: thisNode.heartbeat,
-      onFailover: thisNode.onFailover,
-      loginAttempts: (limits) => countedWithFaults(prepareLoginAttempts(database)(limits)),
+      changes: { notify: changes.notify, confirmWith: confirmed.confirmWith },
+      heartbeat: joined.heartbeat,
+      onFailover: joined.onFailover,
+      loginAttempts: (limits) => guarded(prepareLoginAttempts(database)(limits), withFaults),
       oneAtATime: (work) => whileStarting(directUrl, work),
     };
   } catch (error) {
@@ -115,11 +122,6 @@ export async function openPostgresStore(url: string, options: PostgresOptions): 
     throw storageError(error, url);
   }
 }
-
-const countedWithFaults = ({ begin, succeeded }: LoginAttempts): LoginAttempts => ({
-  begin: withFaults(begin),
-  succeeded: withFaults(succeeded),
-});
 
 const closeAll = (databases: readonly Database[]) =>
   Promise.all(databases.map((database) => database.close()));
@@ -193,6 +195,7 @@ async function changesIn(database: Statements): Promise<unknown> {
 type StoreParts = {
   readonly database: Database;
   readonly changes: Changes;
+  readonly confirmed: ConfirmedChanges;
   readonly node: ThisNode;
   /** the newest event version that all nodes can read */
   readonly writableVersion: () => number;
@@ -200,7 +203,15 @@ type StoreParts = {
   readonly closeAll: () => Promise<unknown>;
 };
 
-function storeOn({ database, changes, node, writableVersion, options, closeAll }: StoreParts): Store {
+function storeOn({
+  database,
+  changes,
+  confirmed,
+  node,
+  writableVersion,
+  options,
+  closeAll,
+}: StoreParts): Store {
   const size = prepareSize(database);
   const erase = prepareErase(database);
   const log = openEventLog({
@@ -212,7 +223,12 @@ function storeOn({ database, changes, node, writableVersion, options, closeAll }
     onAppend: size.add,
     onCommit: options.onCommit ?? (() => undefined),
   });
-  const accounts = accountTables(accountDatabase(database, changes.notify));
+  const shared = sharedDatabase(database, () => {
+    changes.notify();
+    return confirmed.known();
+  });
+  const { head, load, touch, ...lists } = sessionQueries(shared);
+  const { users, revocations, ...accounts } = accountTables(shared);
   const { whileOpen, close } = closeGuard(storageFault);
   /**
    * Another connection may see a commit before its response arrives: reads wait until pending appends have
@@ -230,20 +246,11 @@ function storeOn({ database, changes, node, writableVersion, options, closeAll }
   const ofSession = acknowledged(([ref]) => sessionKey(storableRef(ref as SessionRef)));
 
   return {
-    ...guarded(accounts.users, whileOpen),
-    ...guarded({ read: log.read, head: prepareHead(database), load: prepareLoad(database) }, ofSession),
-    ...guarded(
-      {
-        heads: prepareHeads(database),
-        findById: prepareFindById(database),
-        lookup: prepareLookup(database),
-        list: prepareList(database),
-        count: prepareCount(database),
-        tags: prepareTags(database),
-      },
-      ofAll,
-    ),
-    ...guarded({ append: log.append, touch: prepareTouch(database), size: size.current }, whileOpen),
+    ...guarded(users, whileOpen),
+    ...guarded({ read: log.read, head, load }, ofSession),
+    ...guarded({ ...lists, heads: prepareHeads(database) }, ofAll),
+    ...guarded({ append: log.append, touch, size: size.current }, whileOpen),
+    ...guardedEach(accounts, whileOpen),
     exclusively: (ref, work) => whileOpen(() => log.exclusively(ref, work))(),
     writable: whileOpen(async () => {
       // Rewrites an existing value: the commit is on disk, and nothing changes.
@@ -270,21 +277,17 @@ function storeOn({ database, changes, node, writableVersion, options, closeAll }
     leases: node.leases,
     nodes: whileOpen(() => listNodes(database)),
     search: guarded(prepareSearch(database, log.read), whileOpen),
-    turns: guarded(prepareTurns(database), whileOpen),
-    apiKeys: guarded(accounts.apiKeys, whileOpen),
-    pairings: guarded(accounts.pairings, whileOpen),
-    shares: guarded(accounts.shares, whileOpen),
-    preferences: guarded(accounts.preferences, whileOpen),
-    settings: guarded(accounts.settings, whileOpen),
+    turns: guarded(turnQueries(shared), whileOpen),
     revocations: {
-      ...guarded(accounts.revocations, whileOpen),
+      ...guarded(revocations, whileOpen),
       follow: changes.follow,
       mayKeep: () => node.heartbeat.healthy,
     },
   };
 }
 
-const accountDatabase = (database: Database, changed: () => void): AccountDatabase => ({
+/** A change resolves after `changed`. */
+export const sharedDatabase = (database: Database, changed: () => Promise<void>): SharedDatabase => ({
   query: database.query,
   /** Increments `changes`, which other nodes poll, in the same statement. */
   async change(sql, values) {
@@ -294,7 +297,7 @@ const accountDatabase = (database: Database, changed: () => void): AccountDataba
        SELECT 1 AS one FROM written`,
       values,
     );
-    if (written.length > 0) changed();
+    if (written.length > 0) await changed();
     return written.length > 0;
   },
   atomically: (statements) =>
@@ -304,14 +307,23 @@ const accountDatabase = (database: Database, changed: () => void): AccountDataba
       while (!step.done) step = running.next(await query(...step.value));
       return step.value;
     }),
-  lock: 'FOR UPDATE',
-  now: '(extract(epoch FROM now()) * 1000)::bigint',
-  sessionRow(ref) {
-    const { owner, id } = storableRef(ref);
-    return [
-      'SELECT row FROM sessions WHERE bucket = $1 AND owner = $2 AND id = $3',
-      [bucketOf(owner), owner, id],
-    ];
+  dialect: {
+    lock: 'FOR UPDATE',
+    now: '(extract(epoch FROM now()) * 1000)::bigint',
+    position: 'strpos',
+    elements: {
+      tags: 'jsonb_array_elements_text(tags) AS tag (value)',
+      labels: 'jsonb_each_text(labels)',
+    },
+    ...FLAGS,
+    key: ['bucket', 'owner', 'id'],
+    keyOf(ref) {
+      const { owner, id } = storableRef(ref);
+      return [bucketOf(owner), owner, id];
+    },
+    // Each branch reads no more rows than a page has.
+    merge: (selects, order, max) =>
+      `SELECT * FROM (${selects.map((select) => `(${select} ${order} LIMIT ${max})`).join(' UNION ALL ')}) AS found`,
   },
 });
 

@@ -3,11 +3,11 @@ import { ApprovalId, PrincipalId, TurnId } from '@parlance/protocol';
 import type { SessionFilter } from '../../core/ports/event-store.ts';
 import { refOf } from '../../testing/stores/contract/samples.ts';
 import { noPostgres, testServer } from '../../testing/stores/postgres.ts';
+import { sessionQueries, turnQueries } from '../shared/sessions.ts';
 import { APPEND } from './append.ts';
 import { type Database, openDatabase, PLANNER, type Statements } from './database.ts';
-import { prepareCount, prepareFindById, prepareList, prepareLookup } from './lists.ts';
-import { prepareTurns } from './search.ts';
-import { bucketOf, prepareHead, prepareLoad, prepareRead } from './sessions.ts';
+import { sharedDatabase } from './open.ts';
+import { bucketOf, prepareRead } from './sessions.ts';
 
 const owner = PrincipalId.parse('owner 1');
 const ONE = refOf(owner, 'session 1');
@@ -58,6 +58,9 @@ describe.skipIf(noPostgres)('queries read only matching rows, regardless of the 
     return plans.join('\n');
   }
 
+  const shared = ({ query }: Statements) => sharedDatabase({ ...database, query }, async () => undefined);
+  const sessionsIn = (statements: Statements) => sessionQueries(shared(statements));
+
   const cursor = Buffer.from('90:4500').toString('base64url');
   const LISTS: Record<string, { filter: SessionFilter; index: string }> = {
     'sessions of everyone': { filter: {}, index: 'sessions_by_change' },
@@ -87,7 +90,7 @@ describe.skipIf(noPostgres)('queries read only matching rows, regardless of the 
     test(`${name} are listed with an index, in its order`, async () => {
       for (const page of [undefined, cursor]) {
         const plan = await planOf((statements) =>
-          prepareList(statements)({ ...filter, limit: 50, cursor: page }),
+          sessionsIn(statements).list({ ...filter, limit: 50, cursor: page }),
         );
         expect(plan).toContain(`using ${index} `);
         expect(plan).not.toContain('Seq Scan');
@@ -110,31 +113,37 @@ describe.skipIf(noPostgres)('queries read only matching rows, regardless of the 
 
   const READS: Record<string, { work: (statements: Statements) => Promise<unknown>; index: RegExp }> = {
     events: { work: (statements) => prepareRead(statements)(ONE, 0, 10), index: /events_\d+_pkey/ },
-    'a record': { work: (statements) => prepareLoad(statements)(ONE), index: /sessions_bucket_owner_id_key/ },
-    'a head': { work: (statements) => prepareHead(statements)(ONE), index: /sessions_bucket_owner_id_key/ },
+    'a record': {
+      work: (statements) => sessionsIn(statements).load(ONE),
+      index: /sessions_bucket_owner_id_key/,
+    },
+    'a head': {
+      work: (statements) => sessionsIn(statements).head(ONE),
+      index: /sessions_bucket_owner_id_key/,
+    },
     'sessions of an id': {
-      work: (statements) => prepareFindById(statements)(ONE.id),
+      work: (statements) => sessionsIn(statements).findById(ONE.id),
       index: /sessions_by_id/,
     },
     'the number of approvals': {
       work: (statements) =>
-        prepareCount(statements)({ awaitingApproval: true, archived: 'included', ephemeral: 'included' }),
+        sessionsIn(statements).count({ awaitingApproval: true, archived: 'included', ephemeral: 'included' }),
       index: /sessions_awaiting_approval/,
     },
     'the number of sessions of an owner': {
-      work: (statements) => prepareCount(statements)({ owner }),
+      work: (statements) => sessionsIn(statements).count({ owner }),
       index: /sessions_by_owner/,
     },
     'a turn': {
-      work: (statements) => prepareTurns(statements).find(ONE, TurnId.parse('t')),
+      work: (statements) => turnQueries(shared(statements)).find(ONE, TurnId.parse('t')),
       index: /turns_(pkey|by_session)/,
     },
     'the session of an approval': {
-      work: (statements) => prepareLookup(statements)({ kind: 'approval', id: ApprovalId.parse('a') }),
+      work: (statements) => sessionsIn(statements).lookup({ kind: 'approval', id: ApprovalId.parse('a') }),
       index: /lookups_pkey/,
     },
     'the session of a turn': {
-      work: (statements) => prepareLookup(statements)({ kind: 'turn', id: TurnId.parse('t') }, ONE),
+      work: (statements) => sessionsIn(statements).lookup({ kind: 'turn', id: TurnId.parse('t') }, ONE),
       index: /lookups_pkey/,
     },
   };

@@ -1,69 +1,11 @@
-/** Sessions, their records and their events: read, touched and erased. `append.ts` writes them. */
-import { ApprovalId, type DurableEvent, PrincipalId, SessionId } from '@parlance/protocol';
+/** Sessions and their events: read and erased. `append.ts` writes them. */
+import type { DurableEvent } from '@parlance/protocol';
 import { z } from 'zod';
-import type { SessionRecord, SessionRef } from '../../core/ports/event-store.ts';
+import type { SessionRef } from '../../core/ports/event-store.ts';
 import { rowLimit } from '../shared/paging.ts';
 import { type EventOptions, readStored } from '../shared/stored-event.ts';
 import { storableRef } from '../shared/text.ts';
 import type { Database, Statements } from './database.ts';
-
-/** The columns of a record. */
-export const SELECT_RECORD = `
-  SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral,
-    pinned, tags, labels, message_count, last_model, created_at, updated_at, head,
-    checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
-  FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
-
-/** The client returns BIGINT as text. */
-export const BigInteger = z.coerce.number();
-
-const RecordRow = z.object({
-  row: BigInteger,
-  owner: PrincipalId,
-  id: SessionId,
-  dialect: z.string(),
-  domain: z.string(),
-  agent: z.string(),
-  title: z.string(),
-  renamed: z.boolean(),
-  first_input: z.string(),
-  status: z.enum(['idle', 'running', 'waiting', 'failed']),
-  approval: ApprovalId.nullable(),
-  archived: z.boolean(),
-  ephemeral: z.boolean(),
-  pinned: z.boolean(),
-  tags: z.array(z.string()),
-  labels: z.record(z.string(), z.string()),
-  message_count: BigInteger,
-  last_model: z.string().nullable(),
-  created_at: BigInteger,
-  updated_at: BigInteger,
-  head: BigInteger,
-  checkpoint_version: z.number().nullable(),
-  checkpoint_seq: BigInteger.nullable(),
-  checkpoint_state: z.string().nullable(),
-});
-
-/** Throws if the row was not written by us. */
-export function parseRecord(value: unknown): { row: number; record: SessionRecord } {
-  const { row, owner, id, first_input, created_at, updated_at, message_count, last_model, ...rest } =
-    RecordRow.parse(value);
-  const { checkpoint_version: version, checkpoint_seq: seq, checkpoint_state: state, ...shown } = rest;
-  const checkpoint = version === null || seq === null || state === null ? null : { version, seq, state };
-  return {
-    row,
-    record: {
-      ...shown,
-      ref: { owner, id },
-      firstInput: first_input,
-      messageCount: message_count,
-      lastModel: last_model ?? undefined,
-      createdAt: created_at,
-      updatedAt: updated_at,
-      checkpoint,
-    },
-  };
-}
 
 /**
  * The bucket of an owner. It is part of every key, so that a database can be split by buckets without
@@ -90,17 +32,6 @@ export const prepareRead =
     return rows.map((row) => readStored(ref, StoredRow.parse(row), options));
   };
 
-export const prepareHead =
-  (database: Statements) =>
-  async (ref: SessionRef): Promise<number> => {
-    const { owner, id } = storableRef(ref);
-    const [found] = await database.query(
-      'SELECT head FROM sessions WHERE bucket = $1 AND owner = $2 AND id = $3',
-      [bucketOf(owner), owner, id],
-    );
-    return Number(found?.head ?? 0);
-  };
-
 export const prepareHeads =
   (database: Statements) =>
   async (refs: readonly SessionRef[]): Promise<number[]> => {
@@ -114,29 +45,6 @@ export const prepareHeads =
     const heads = refs.map(() => 0);
     for (const row of rows) heads[Number(row.place)] = Number(row.head);
     return heads;
-  };
-
-export const prepareLoad =
-  (database: Statements) =>
-  async (ref: SessionRef): Promise<SessionRecord | null> => {
-    const { owner, id } = storableRef(ref);
-    const [found] = await database.query(`${SELECT_RECORD} WHERE bucket = $1 AND owner = $2 AND id = $3`, [
-      bucketOf(owner),
-      owner,
-      id,
-    ]);
-    return found ? parseRecord(found).record : null;
-  };
-
-export const prepareTouch =
-  (database: Statements) =>
-  async (ref: SessionRef, at: number): Promise<void> => {
-    const { owner, id } = storableRef(ref);
-    await database.query(
-      `UPDATE sessions SET updated_at = $4
-       WHERE bucket = $1 AND owner = $2 AND id = $3 AND updated_at < $4`,
-      [bucketOf(owner), owner, id, at],
-    );
   };
 
 /**
@@ -156,11 +64,8 @@ export const prepareErase =
       if (!found) return false;
       const { row } = found;
       await query('DELETE FROM events WHERE bucket = $1 AND session = $2', [bucket, row]);
-      await query('DELETE FROM messages WHERE session = $1', [row]);
-      await query('DELETE FROM turns WHERE session = $1', [row]);
-      await query('DELETE FROM shares WHERE session = $1', [row]);
-      await query('DELETE FROM checkpoints WHERE session = $1', [row]);
-      await query('DELETE FROM lookups WHERE session = $1', [row]);
+      for (const table of ['messages', 'turns', 'shares', 'checkpoints', 'lookups'])
+        await query(`DELETE FROM ${table} WHERE session = $1`, [row]);
       await query('DELETE FROM sessions WHERE row = $1', [row]);
       return true;
     });

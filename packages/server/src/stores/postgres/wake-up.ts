@@ -6,6 +6,7 @@
 import { SQL } from 'bun';
 import { type SessionRef, sessionKey } from '../../core/ports/event-store.ts';
 import type { Log } from '../../core/ports/telemetry.ts';
+import { Listeners } from '../../lib/listeners.ts';
 import { inTime, openDatabase } from './database.ts';
 
 const CHANNEL = 'parlance';
@@ -44,15 +45,14 @@ export async function openWakeUps(
   });
   /** Connects on demand. A notification without a response must not block later ones. */
   const sender = openDatabase(url, { max: 1, deadlineMs: DEADLINE_MS, name: 'parlance wake-up' });
-  const listeners = new Set<(concerns: (ref: SessionRef) => boolean) => void>();
+  const listeners = new Listeners<[concerns: (ref: SessionRef) => boolean]>();
   let tags = new Set<string>();
   let timer: Timer | null = null;
   let sending = false;
 
   function received(payload: string): void {
     const announced = new Set(payload.split(','));
-    const concerns = (ref: SessionRef) => announced.has(ALL) || announced.has(tagOf(ref));
-    for (const listener of [...listeners]) listener(concerns);
+    listeners.notify((ref) => announced.has(ALL) || announced.has(tagOf(ref)));
   }
 
   /** Sends one notification at a time; sessions announced in the meantime are sent with the next one. */
@@ -89,10 +89,7 @@ export async function openWakeUps(
       tags.add(tagOf(ref));
       schedule();
     },
-    listen(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    listen: listeners.add,
     async close() {
       listeners.clear();
       tags.clear();

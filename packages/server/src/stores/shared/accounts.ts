@@ -16,32 +16,18 @@ import {
   type SettingsStore,
   type UserStore,
 } from '../../accounts/store.ts';
-import type { SessionRef, Share, ShareStore } from '../../core/ports/event-store.ts';
-
-import { storable } from './text.ts';
-
-type Row = Readonly<Record<string, unknown>>;
-export type Statement = readonly [sql: string, values: readonly unknown[]];
-/** Yields statements and receives their rows, so that SQLite, which is synchronous, can run it uninterrupted. */
-export type Statements<Result> = Generator<Statement, Result, Row[]>;
-
-/** What the tables need of a database. Placeholders are `$1`, `$2`, … */
-export interface AccountDatabase {
-  query(sql: string, values?: readonly unknown[]): Promise<Row[]>;
-  /**
-   * Runs a write with RETURNING. If it returns rows, tells followers in all processes that something has
-   * changed, and resolves with true.
-   */
-  change(sql: string, values: readonly unknown[]): Promise<boolean>;
-  /** Runs the statements in one transaction. */
-  atomically<Result>(statements: () => Statements<Result>): Promise<Result>;
-  /** appended to a SELECT in a transaction: nobody else changes or removes its rows before the end */
-  readonly lock: string;
-  /** an expression: the clock of the database in milliseconds */
-  readonly now: string;
-  /** Selects `row` of the session. */
-  sessionRow(ref: SessionRef): Statement;
-}
+import type { Share, ShareStore } from '../../core/ports/event-store.ts';
+import {
+  Flag,
+  Integer,
+  json,
+  type Row,
+  type SharedDatabase,
+  type Statement,
+  type Statements,
+  selectSession,
+} from './database.ts';
+import { storable, storableOrNull } from './text.ts';
 
 export type AccountTables = {
   readonly users: UserStore;
@@ -53,7 +39,7 @@ export type AccountTables = {
   readonly shares: ShareStore;
 };
 
-export const accountTables = (database: AccountDatabase): AccountTables => ({
+export const accountTables = (database: SharedDatabase): AccountTables => ({
   users: users(database),
   apiKeys: apiKeys(database),
   pairings: pairings(database),
@@ -63,20 +49,35 @@ export const accountTables = (database: AccountDatabase): AccountTables => ({
   shares: shares(database),
 });
 
-// PostgreSQL returns BIGINT as text, SQLite has no booleans.
-const Integer = z.coerce.number();
-const Flag = z.coerce.boolean();
-const Json = z.string().transform((text): unknown => JSON.parse(text));
-const JsonValue = Json.pipe(z.record(z.string(), z.json()));
+const JsonValue = json(z.record(z.string(), z.json()));
 
-const storableOrNull = (text: string | null): string | null => (text === null ? null : storable(text));
 const firstOf = <Parsed>(schema: z.ZodType<Parsed>, [row]: readonly Row[]): Parsed | null =>
   row ? schema.parse(row) : null;
 const allOf = <Parsed>(schema: z.ZodType<Parsed>, rows: readonly Row[]): Parsed[] =>
   rows.map((row) => schema.parse(row));
 
-const USER =
-  'name, role, password_hash AS "passwordHash", created_at AS "createdAt", token_version AS "tokenVersion"';
+const columnOf = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+/** The columns of a table, named as in its schema. */
+const columns = (schema: z.ZodObject): string =>
+  Object.keys(schema.shape)
+    .map((key) => `${columnOf(key)} AS "${key}"`)
+    .join(', ');
+
+function insert<Schema extends z.ZodObject>(
+  table: string,
+  schema: Schema,
+  row: Readonly<Record<keyof z.infer<Schema>, unknown>>,
+): Statement {
+  const keys = Object.keys(schema.shape) as (keyof z.infer<Schema>)[];
+  const values = keys.map((key) => (typeof row[key] === 'string' ? storable(row[key]) : row[key]));
+  return [
+    `INSERT INTO ${table} (${keys.map((key) => columnOf(String(key))).join(', ')})
+     VALUES (${keys.map((_, index) => `$${index + 1}`).join(', ')})`,
+    values,
+  ];
+}
+
 const UserRow = z.object({
   name: z.string(),
   role: Role,
@@ -84,8 +85,9 @@ const UserRow = z.object({
   createdAt: Integer,
   tokenVersion: z.string(),
 });
+const USER = columns(UserRow);
 
-const users = ({ query, change }: AccountDatabase): UserStore => ({
+const users = ({ query, change }: SharedDatabase): UserStore => ({
   find: async (name) =>
     firstOf(UserRow, await query(`SELECT ${USER} FROM users WHERE name = $1`, [storable(name)])),
   everyone: async () => allOf(UserRow, await query(`SELECT ${USER} FROM users ORDER BY name`)),
@@ -101,67 +103,48 @@ const users = ({ query, change }: AccountDatabase): UserStore => ({
   remove: (name) => change('DELETE FROM users WHERE name = $1 RETURNING 1 AS one', [storable(name)]),
 });
 
-const KEY = `id, owner, name, role, dialects, administration, hash, created_at AS "createdAt",
-  expires_at AS "expiresAt", last_used_at AS "lastUsedAt"`;
 const KeyRow = z.object({
   id: z.string(),
   owner: z.string(),
   name: z.string(),
   role: Role,
-  dialects: Json.pipe(z.array(z.string())).nullable(),
+  dialects: json(z.array(z.string()).nullable()),
   administration: Flag,
   hash: z.string(),
   createdAt: Integer,
   expiresAt: Integer.nullable(),
   lastUsedAt: Integer.nullable(),
 });
+const KEY = columns(KeyRow);
 
-const apiKeys = ({ query, change, atomically, lock }: AccountDatabase): ApiKeyStore => ({
+const apiKeys = ({ query, change, atomically, dialect }: SharedDatabase): ApiKeyStore => ({
   find: async (id) =>
     firstOf(KeyRow, await query(`SELECT ${KEY} FROM api_keys WHERE id = $1`, [storable(id)])),
   list: async (owner) =>
     allOf(
       KeyRow,
-      owner === undefined
-        ? await query(`SELECT ${KEY} FROM api_keys ORDER BY created_at, id`)
-        : await query(`SELECT ${KEY} FROM api_keys WHERE owner = $1 ORDER BY created_at, id`, [
-            storable(owner),
-          ]),
+      await query(
+        `SELECT ${KEY} FROM api_keys ${owner === undefined ? '' : 'WHERE owner = $1'} ORDER BY created_at, id`,
+        owner === undefined ? [] : [storable(owner)],
+      ),
     ),
   /** Locks the user, so that nobody else adds a key of the same owner between count and insert. */
   add: (key: ApiKey, max) =>
     atomically(function* () {
       const owner = storable(key.owner);
-      const [user] = yield [`SELECT name FROM users WHERE name = $1 ${lock}`, [owner]];
+      const [user] = yield [`SELECT name FROM users WHERE name = $1 ${dialect.lock}`, [owner]];
       if (!user) return 'no_user';
       const [counted] = yield ['SELECT count(*) AS keys FROM api_keys WHERE owner = $1', [owner]];
       if (Number(counted?.keys) >= max) return 'too_many';
-      yield [
-        `INSERT INTO api_keys (id, owner, name, role, dialects, administration, hash, created_at, expires_at,
-           last_used_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-        [
-          storable(key.id),
-          owner,
-          storable(key.name),
-          key.role,
-          key.dialects && JSON.stringify(key.dialects.map(storable)),
-          key.administration,
-          key.hash,
-          key.createdAt,
-          key.expiresAt,
-          key.lastUsedAt,
-        ],
-      ];
+      const dialects = key.dialects && JSON.stringify(key.dialects.map(storable));
+      yield insert('api_keys', KeyRow, { ...key, dialects });
       return 'added';
     }),
   remove: (id, owner) =>
-    owner === undefined
-      ? change('DELETE FROM api_keys WHERE id = $1 RETURNING 1 AS one', [storable(id)])
-      : change('DELETE FROM api_keys WHERE id = $1 AND owner = $2 RETURNING 1 AS one', [
-          storable(id),
-          storable(owner),
-        ]),
+    change(
+      `DELETE FROM api_keys WHERE id = $1 ${owner === undefined ? '' : 'AND owner = $2'} RETURNING 1 AS one`,
+      owner === undefined ? [storable(id)] : [storable(id), storable(owner)],
+    ),
   used: (times) => atomically(() => used('api_keys', times)),
 });
 
@@ -172,9 +155,6 @@ function* used(table: 'api_keys' | 'pairings', times: ReadonlyMap<string, number
     yield [`UPDATE ${table} SET last_used_at = $2 WHERE id = $1 AND coalesce(last_used_at, 0) < $2`, entry];
 }
 
-const EXTENSION = 'id, hash, origin, name, created_at AS "createdAt", expires_at AS "expiresAt"';
-const REQUEST = `${EXTENSION}, code`;
-const PAIRING = `${EXTENSION}, owner, role, key, allowed_at AS "allowedAt", last_used_at AS "lastUsedAt"`;
 const ExtensionRow = z.object({
   id: z.string(),
   hash: z.string(),
@@ -192,7 +172,11 @@ const PairingRow = ExtensionRow.extend({
   lastUsedAt: Integer.nullable(),
 });
 
-const pairings = ({ query, change, atomically, lock }: AccountDatabase): PairingStore => ({
+const REQUEST = columns(RequestRow);
+const PAIRING = columns(PairingRow);
+const OWNED = 'owner IS NOT DISTINCT FROM CAST';
+
+const pairings = ({ query, change, atomically, dialect }: SharedDatabase): PairingStore => ({
   /** Concurrent requests of several nodes may slightly exceed `max`. */
   async request({ id, hash, origin, name, createdAt, code, expiresAt }: PairingRequest, max) {
     await query('DELETE FROM pairing_requests WHERE expires_at <= $1', [createdAt]);
@@ -225,61 +209,42 @@ const pairings = ({ query, change, atomically, lock }: AccountDatabase): Pairing
   list: async (owner) =>
     allOf(
       PairingRow,
-      owner === undefined
-        ? await query(`SELECT ${PAIRING} FROM pairings ORDER BY allowed_at, id`)
-        : await query(
-            `SELECT ${PAIRING} FROM pairings WHERE owner IS NOT DISTINCT FROM CAST($1 AS TEXT)
-             ORDER BY allowed_at, id`,
-            [storableOrNull(owner)],
-          ),
+      await query(
+        `SELECT ${PAIRING} FROM pairings ${owner === undefined ? '' : `WHERE ${OWNED}($1 AS TEXT)`}
+         ORDER BY allowed_at, id`,
+        owner === undefined ? [] : [storableOrNull(owner)],
+      ),
     ),
   /** Locks user and key, so that a concurrent removal comes either before, or after and removes the pairing. */
   add: (pairing: Pairing) =>
     atomically(function* () {
       const [owner, key] = [storableOrNull(pairing.owner), storableOrNull(pairing.key)];
-      const user = owner !== null && (yield [`SELECT name FROM users WHERE name = $1 ${lock}`, [owner]]);
+      const user =
+        owner !== null && (yield [`SELECT name FROM users WHERE name = $1 ${dialect.lock}`, [owner]]);
       if (user && user.length === 0) return false;
-      const approver = key !== null && (yield [`SELECT id FROM api_keys WHERE id = $1 ${lock}`, [key]]);
+      const approver =
+        key !== null && (yield [`SELECT id FROM api_keys WHERE id = $1 ${dialect.lock}`, [key]]);
       if (approver && approver.length === 0) return false;
-      yield [
-        `INSERT INTO pairings (id, hash, origin, name, created_at, expires_at, owner, role, key, allowed_at,
-           last_used_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-        [
-          storable(pairing.id),
-          pairing.hash,
-          storable(pairing.origin),
-          storable(pairing.name),
-          pairing.createdAt,
-          pairing.expiresAt,
-          owner,
-          pairing.role,
-          key,
-          pairing.allowedAt,
-          pairing.lastUsedAt,
-        ],
-      ];
+      yield insert('pairings', PairingRow, pairing);
       return true;
     }),
   hasOrigin: async (origin) =>
     (await query('SELECT 1 AS one FROM pairings WHERE origin = $1 LIMIT 1', [storable(origin)])).length > 0,
   remove: (id, owner) =>
-    owner === undefined
-      ? change('DELETE FROM pairings WHERE id = $1 RETURNING 1 AS one', [storable(id)])
-      : change(
-          `DELETE FROM pairings WHERE id = $1 AND owner IS NOT DISTINCT FROM CAST($2 AS TEXT)
-           RETURNING 1 AS one`,
-          [storable(id), storableOrNull(owner)],
-        ),
+    change(
+      `DELETE FROM pairings WHERE id = $1 ${owner === undefined ? '' : `AND ${OWNED}($2 AS TEXT)`}
+       RETURNING 1 AS one`,
+      owner === undefined ? [storable(id)] : [storable(id), storableOrNull(owner)],
+    ),
   used: (times) => atomically(() => used('pairings', times)),
 });
 
 const RevocationRow = z.object({ id: z.string(), until: Integer });
 
-const revocations = ({ query, change, now }: AccountDatabase): AccountTables['revocations'] => ({
+const revocations = ({ query, change, dialect }: SharedDatabase): AccountTables['revocations'] => ({
   /** Prunes by the clock of the database: that of a node may be wrong. */
   async add(id, until) {
-    await query(`DELETE FROM revocations WHERE until < ${now} - $1 AND id <> $2`, [
+    await query(`DELETE FROM revocations WHERE until < ${dialect.now} - $1 AND id <> $2`, [
       KEPT_AFTER_EXPIRY_MS,
       storable(id),
     ]);
@@ -296,7 +261,7 @@ const revocations = ({ query, change, now }: AccountDatabase): AccountTables['re
     (await query('SELECT 1 AS one FROM revocations WHERE id = $1', [storable(id)])).length > 0,
 });
 
-const preferences = ({ query }: AccountDatabase): PreferenceStore => ({
+const preferences = ({ query }: SharedDatabase): PreferenceStore => ({
   async get(owner) {
     const rows = await query('SELECT value FROM preferences WHERE owner = $1', [storable(owner)]);
     return firstOf(z.object({ value: JsonValue }), rows)?.value ?? null;
@@ -311,7 +276,7 @@ const preferences = ({ query }: AccountDatabase): PreferenceStore => ({
 
 const DocumentRow = z.object({ value: JsonValue, version: Integer });
 
-const settings = ({ query, change }: AccountDatabase): SettingsStore => ({
+const settings = ({ query, change }: SharedDatabase): SettingsStore => ({
   read: async (name) =>
     firstOf(DocumentRow, await query('SELECT value, version FROM settings WHERE name = $1', [name])),
   write: (name, value, expected) =>
@@ -342,10 +307,10 @@ const ShareRow = z
   })
   .transform(({ owner, session, ...share }): Share => ({ ...share, ref: { owner, id: session } }));
 
-const shares = ({ query, atomically, lock, sessionRow }: AccountDatabase): ShareStore => ({
+const shares = ({ query, atomically, dialect }: SharedDatabase): ShareStore => ({
   find: async (hash) => firstOf(ShareRow, await query(`${SHARE} WHERE hash = $1`, [hash])),
   async list(ref) {
-    const [session] = await query(...sessionRow(ref));
+    const [session] = await query(...selectSession(dialect, ref));
     if (!session) return [];
     const rows = await query(`${SHARE} WHERE session = $1 ORDER BY shares.created_at, shares.id`, [
       session.row,
@@ -355,8 +320,8 @@ const shares = ({ query, atomically, lock, sessionRow }: AccountDatabase): Share
   /** Locks the session, so that it is not erased and nobody else adds a share between count and insert. */
   add: (share: Share, max) =>
     atomically(function* () {
-      const [select, key] = sessionRow(share.ref);
-      const [session] = yield [`${select} ${lock}`, key];
+      const [select, key] = selectSession(dialect, share.ref);
+      const [session] = yield [`${select} ${dialect.lock}`, key];
       if (!session) return 'no_session';
       const [counted] = yield ['SELECT count(*) AS shares FROM shares WHERE session = $1', [session.row]];
       if (Number(counted?.shares) >= max) return 'too_many';
@@ -368,7 +333,7 @@ const shares = ({ query, atomically, lock, sessionRow }: AccountDatabase): Share
       return 'added';
     }),
   async remove(ref, id) {
-    const [session] = await query(...sessionRow(ref));
+    const [session] = await query(...selectSession(dialect, ref));
     if (!session) return false;
     const removed = await query('DELETE FROM shares WHERE id = $1 AND session = $2 RETURNING 1 AS one', [
       id,

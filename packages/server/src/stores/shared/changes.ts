@@ -1,26 +1,5 @@
 /** Tells followers that users, API keys, pairings, settings or revocations may have changed. */
-export class Followers {
-  readonly #followers = new Set<{ readonly changed: () => void }>();
-
-  get size(): number {
-    return this.#followers.size;
-  }
-
-  /** Returns the unsubscribe function. */
-  add(changed: () => void): () => void {
-    const follower = { changed };
-    this.#followers.add(follower);
-    return () => void this.#followers.delete(follower);
-  }
-
-  notify(): void {
-    for (const { changed } of [...this.#followers]) changed();
-  }
-
-  clear(): void {
-    this.#followers.clear();
-  }
-}
+import { Listeners } from '../../lib/listeners.ts';
 
 export type Changes = {
   follow(changed: () => void): () => void;
@@ -39,7 +18,7 @@ export type Poll = {
 
 /** Polls while there are followers, to notice other processes. Does not keep the process alive. */
 export function watchChanges(poll: Poll | null): Changes {
-  const followers = new Followers();
+  const followers = new Listeners();
   let seen = poll?.seen;
   let timer: Timer | null = null;
 
@@ -64,7 +43,7 @@ export function watchChanges(poll: Poll | null): Changes {
         if (followers.size === 0) rest();
       };
     },
-    notify: () => followers.notify(),
+    notify: followers.notify,
     stop() {
       followers.clear();
       rest();

@@ -1,10 +1,36 @@
-/** The words that stores index for a message. */
+/** What both databases index: the words of messages, and the turns of sessions. */
 
-import type { DurableEvent, PrincipalId, TurnId } from '@parlance/protocol';
-import type { TurnState } from '../../core/ports/event-store.ts';
+import { type DurableEvent, PrincipalId, SessionId, type TurnId } from '@parlance/protocol';
+import { z } from 'zod';
+import type { SearchHit, TurnState } from '../../core/ports/event-store.ts';
 import { messageText } from '../../lib/message-text.ts';
 import { wordsOf } from '../../lib/words.ts';
+import { Flag, Integer } from './database.ts';
 import { storable } from './text.ts';
+
+/** Number of events per read; other statements run between two reads. */
+export const BATCH = 200;
+
+export const UnindexedSession = z.object({
+  row: Integer,
+  owner: PrincipalId,
+  id: SessionId,
+  head: Integer,
+  indexed: Integer,
+});
+
+const Hit = z.object({
+  owner: PrincipalId,
+  id: SessionId,
+  title: z.string(),
+  archived: Flag,
+  seq: Integer,
+});
+
+export function hitIn(row: unknown): SearchHit {
+  const { owner, id, ...hit } = Hit.parse(row);
+  return { ...hit, ref: { owner, id } };
+}
 
 /** Words beyond this number are not indexed. */
 const MAX_WORDS = 20_000;
@@ -93,6 +119,17 @@ export function turnChanges(events: readonly DurableEvent[]): TurnChange[] {
   }
   return [...changes.values()];
 }
+
+/** The end of an INSERT into `turns`. */
+export const CHANGE_TURN = `
+  ON CONFLICT (session, id) DO UPDATE SET
+    state = CASE
+      WHEN excluded.state NOT IN ('working', 'waiting') THEN excluded.state
+      WHEN turns.waiting + excluded.waiting > 0 THEN 'waiting'
+      ELSE 'working'
+    END,
+    at = excluded.at, last_seq = excluded.last_seq,
+    waiting = CASE WHEN turns.waiting + excluded.waiting > 0 THEN turns.waiting + excluded.waiting ELSE 0 END`;
 
 /** Without the end if an input and the start of its turn, which are appended together, would be in two pages. */
 export function withWholeInputs(events: readonly DurableEvent[]): readonly DurableEvent[] {

@@ -31,3 +31,14 @@ export function decodeSearchCursor(cursor: string): SearchPosition {
 const MAX_ROWS = 2 ** 31;
 
 export const rowLimit = (limit: number): number => Math.min(Math.max(Math.trunc(limit), 0), MAX_ROWS);
+
+/** `found` has one row more than `limit` if there is a next page. */
+export function pageOf<Found>(
+  found: readonly Found[],
+  limit: number,
+  cursorOf: (last: Found) => string,
+): { page: Found[]; next: string | null } {
+  const page = found.slice(0, limit);
+  const last = page.at(-1);
+  return { page, next: last && found.length > limit ? cursorOf(last) : null };
+}

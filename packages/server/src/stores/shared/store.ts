@@ -40,6 +40,11 @@ export const guarded = <Operations extends object>(operations: Operations, wrap:
     Object.entries(operations).map(([name, operation]) => [name, wrap(operation)]),
   ) as Guarded<Operations>;
 
+export const guardedEach = <Stores extends Record<string, object>>(stores: Stores, wrap: Wrap) =>
+  Object.fromEntries(Object.entries(stores).map(([name, store]) => [name, guarded(store, wrap)])) as {
+    [Name in keyof Stores]: Guarded<Stores[Name]>;
+  };
+
 /** Makes a closed store reject every operation, and converts errors of the database with `toFault`. */
 export function closeGuard(toFault: (error: unknown) => unknown = (error) => error) {
   let open = true;

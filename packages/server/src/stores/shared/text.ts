@@ -7,6 +7,9 @@ import type { SessionRef } from '../../core/ports/event-store.ts';
 
 export const storable = (text: string): string => text.toWellFormed().replaceAll('\0', '\ufffd');
 
+export const storableOrNull = (text: string | null | undefined): string | null =>
+  text === null || text === undefined ? null : storable(text);
+
 export const storableLabels = (labels: Readonly<Record<string, string>>): Record<string, string> =>
   Object.fromEntries(Object.entries(labels).map(([name, value]) => [storable(name), storable(value)]));
 

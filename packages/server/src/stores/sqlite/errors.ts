@@ -1,22 +1,21 @@
 /** Maps SQLite and file system errors to messages for users and operators. */
 import { SQLiteError } from 'bun:sqlite';
-import { Fault } from '@parlance/protocol';
+import { errorCode } from '../../lib/errors.ts';
+import { faultOf, type StorageProblem, unusable } from '../shared/errors.ts';
 
-type StorageProblem = {
+type SqliteProblem = StorageProblem & {
   /** error codes of the file system and SQLite; SQLITE_IOERR also matches SQLITE_IOERR_WRITE */
   readonly codes: readonly string[];
-  readonly client: string;
-  readonly operator: string;
 };
 
-const FULL: StorageProblem = {
+const FULL: SqliteProblem = {
   // the shared memory file could not grow
   codes: ['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'],
   client: 'The server has no space left to store anything.',
   operator: 'the disk is full',
 };
 
-const TROUBLES: readonly StorageProblem[] = [
+const PROBLEMS: readonly SqliteProblem[] = [
   FULL,
   {
     codes: ['SQLITE_READONLY', 'SQLITE_PERM', 'EROFS', 'EACCES', 'EPERM'],
@@ -40,25 +39,21 @@ const TROUBLES: readonly StorageProblem[] = [
   },
 ];
 
-const codeOf = (error: unknown): string | null =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
-
-const storageErrorOf = (error: unknown): StorageProblem | undefined => {
-  const code = codeOf(error);
-  if (code === null) return undefined;
-  const find = (code: string) => TROUBLES.find(({ codes }) => codes.includes(code));
+function problemOf(error: unknown): SqliteProblem | undefined {
+  const code = errorCode(error) ?? '';
+  const find = (code: string) => PROBLEMS.find(({ codes }) => codes.includes(code));
   return find(code) ?? (error instanceof SQLiteError ? find(code.split('_', 2).join('_')) : undefined);
-};
+}
 
 /** Whether the disk or a quota is full. */
-export const isFull = (error: unknown): boolean => storageErrorOf(error) === FULL;
+export const isFull = (error: unknown): boolean => problemOf(error) === FULL;
 
 /**
  * Converts an error to the one that a store operation throws. Returns errors unrelated to the disk unchanged.
  */
 export function storageFault(error: unknown): unknown {
-  const storageError = storageErrorOf(error);
-  return storageError ? new Fault('storage_unavailable', storageError.client, { cause: error }) : error;
+  const problem = problemOf(error);
+  return problem ? faultOf(problem, error) : error;
 }
 
 /**
@@ -66,8 +61,6 @@ export function storageFault(error: unknown): unknown {
  * unrelated to the disk unchanged.
  */
 export function storageError(error: unknown, path: string): unknown {
-  const storageError = storageErrorOf(error);
-  if (!storageError) return error;
-  const detail = error instanceof Error ? error.message.split('\n', 1)[0] : '';
-  return new Error(`${path} cannot be used: ${storageError.operator} (${detail})`, { cause: error });
+  const problem = problemOf(error);
+  return problem ? unusable(path, problem, error) : error;
 }

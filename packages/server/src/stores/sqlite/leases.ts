@@ -17,14 +17,14 @@ import {
   type Leases,
   type NodeState,
 } from '../../core/ports/lease.ts';
+import { Listeners } from '../../lib/listeners.ts';
 
 type HeldLease = { readonly lease: Lease; readonly node: Node };
-type Listener = (lost: readonly SessionRef[] | 'all') => void;
 type Node = {
   readonly id: string;
   readonly release: string;
   readonly startedAt: number;
-  readonly listeners: Set<Listener>;
+  readonly onLost: Listeners<[lost: readonly SessionRef[] | 'all']>;
   alive: boolean;
 };
 
@@ -60,7 +60,7 @@ export function openMemoryLeases(
     id: crypto.randomUUID(),
     release,
     startedAt: Date.now(),
-    listeners: new Set(),
+    onLost: new Listeners(),
     alive: true,
   };
   table.nodes.add(node);
@@ -75,8 +75,7 @@ export function openMemoryLeases(
   const isCurrent = (lease: Lease) => heldHere(lease.ref)?.epoch === lease.epoch;
   const drop = (ref: SessionRef): void => {
     const held = holder(ref);
-    if (!table.held.delete(sessionKey(ref)) || !held || held.node === node) return;
-    for (const listener of [...held.node.listeners]) listener([ref]);
+    if (table.held.delete(sessionKey(ref)) && held && held.node !== node) held.node.onLost.notify([ref]);
   };
   const take = (ref: SessionRef): Lease => {
     drop(ref);
@@ -116,10 +115,7 @@ export function openMemoryLeases(
       } while (cursor !== undefined && taken.length < limit);
       return taken;
     },
-    onLost(listener) {
-      node.listeners.add(listener);
-      return () => void node.listeners.delete(listener);
-    },
+    onLost: node.onLost.add,
     nodes: () => [...table.nodes].map((one) => stateOf(one, table)),
     check(ref, as) {
       if (as.by === 'driver' && !isCurrent({ ref, epoch: as.epoch })) throw new LeaseLost(ref, as.epoch);

@@ -4,10 +4,26 @@
  */
 import type { Database } from 'bun:sqlite';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
+import { sessionIndexes, sharedTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 
 /** "Parl" in ASCII: marks a SQLite file as ours. */
 const APPLICATION_ID = 0x5061726c;
+
+/** Conditions on flags, in indexes and in the queries that use them. */
+export const FLAGS = {
+  is: (flag: string) => `${flag} <> 0`,
+  not: (flag: string) => `${flag} = 0`,
+};
+
+const TYPES = {
+  key: 'TEXT',
+  integer: 'INTEGER',
+  flag: 'INTEGER',
+  session: 'INTEGER NOT NULL REFERENCES sessions (row)',
+  options: ' STRICT, WITHOUT ROWID',
+  ...FLAGS,
+};
 
 export const MIGRATIONS: readonly string[] = [
   `
@@ -36,20 +52,7 @@ export const MIGRATIONS: readonly string[] = [
     indexed INTEGER NOT NULL DEFAULT 0,
     UNIQUE (owner, id)
   ) STRICT;
-  CREATE INDEX sessions_by_owner ON sessions (owner, updated_at DESC, row DESC);
-  CREATE INDEX sessions_by_change ON sessions (updated_at DESC, row DESC);
-  CREATE INDEX sessions_by_status ON sessions (status, updated_at DESC, row DESC);
-  CREATE INDEX sessions_by_owner_and_status ON sessions (owner, status, updated_at DESC, row DESC);
-  CREATE INDEX sessions_by_id ON sessions (id);
-  CREATE INDEX sessions_awaiting_approval ON sessions (updated_at DESC, row DESC) WHERE approval IS NOT NULL;
-  CREATE INDEX sessions_awaiting_approval_by_owner ON sessions (owner, updated_at DESC, row DESC)
-    WHERE approval IS NOT NULL;
-  CREATE INDEX sessions_ephemeral ON sessions (updated_at DESC, row DESC) WHERE ephemeral <> 0;
-  CREATE INDEX sessions_pinned ON sessions (updated_at DESC, row DESC) WHERE pinned <> 0;
-  CREATE INDEX sessions_pinned_by_owner ON sessions (owner, updated_at DESC, row DESC) WHERE pinned <> 0;
-  CREATE INDEX sessions_tagged ON sessions (updated_at DESC, row DESC) WHERE tags <> '[]';
-  CREATE INDEX sessions_tagged_by_owner ON sessions (owner, updated_at DESC, row DESC) WHERE tags <> '[]';
-  CREATE INDEX sessions_to_index ON sessions (owner) WHERE indexed < head AND ephemeral = 0;
+  ${sessionIndexes(TYPES)}
 
   -- apart from the session, whose row is written with every append: a checkpoint is large and seldom changes
   CREATE TABLE checkpoints (
@@ -73,14 +76,6 @@ export const MIGRATIONS: readonly string[] = [
   ) STRICT;
   INSERT INTO event_version (version) VALUES (1);
 
-  CREATE TABLE lookups (
-    kind TEXT NOT NULL,
-    id TEXT NOT NULL,
-    session INTEGER NOT NULL REFERENCES sessions (row),
-    PRIMARY KEY (kind, id, session)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX lookups_by_session ON lookups (session);
-
   -- the id is the time of the message in 1/1024 ms
   CREATE TABLE messages (
     id INTEGER PRIMARY KEY,
@@ -93,102 +88,7 @@ export const MIGRATIONS: readonly string[] = [
     owner, words, content = '', contentless_delete = 1, tokenize = "ascii tokenchars '_'"
   );
 
-  -- filled together with the index of messages
-  CREATE TABLE turns (
-    session INTEGER NOT NULL REFERENCES sessions (row),
-    id TEXT NOT NULL,
-    owner TEXT NOT NULL,
-    state TEXT NOT NULL,
-    at INTEGER NOT NULL,
-    first_seq INTEGER NOT NULL,
-    last_seq INTEGER NOT NULL,
-    -- approvals that were requested and not answered
-    waiting INTEGER NOT NULL,
-    PRIMARY KEY (session, id)
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX turns_by_owner ON turns (owner, at DESC, session DESC, last_seq DESC);
-  CREATE INDEX turns_by_owner_and_state ON turns (owner, state, at DESC, session DESC, last_seq DESC);
-  CREATE INDEX turns_by_session ON turns (session, at DESC, last_seq DESC);
-
-  -- links that show a session; only hashes of their tokens are stored
-  CREATE TABLE shares (
-    hash TEXT PRIMARY KEY,
-    id TEXT NOT NULL,
-    session INTEGER NOT NULL REFERENCES sessions (row),
-    seq INTEGER NOT NULL,
-    created_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX shares_by_session ON shares (session);
-
-  CREATE TABLE users (
-    name TEXT PRIMARY KEY,
-    role TEXT NOT NULL,
-    password_hash TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    token_version TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE api_keys (
-    id TEXT PRIMARY KEY,
-    owner TEXT NOT NULL REFERENCES users (name) ON DELETE CASCADE,
-    name TEXT NOT NULL,
-    role TEXT NOT NULL,
-    -- JSON
-    dialects TEXT,
-    administration INTEGER NOT NULL,
-    hash TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER,
-    last_used_at INTEGER
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX api_keys_by_owner ON api_keys (owner, created_at, id);
-
-  CREATE TABLE pairing_requests (
-    id TEXT PRIMARY KEY,
-    hash TEXT NOT NULL,
-    origin TEXT NOT NULL,
-    name TEXT NOT NULL,
-    code TEXT NOT NULL UNIQUE,
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX pairing_requests_by_end ON pairing_requests (expires_at);
-
-  CREATE TABLE pairings (
-    id TEXT PRIMARY KEY,
-    hash TEXT NOT NULL,
-    origin TEXT NOT NULL,
-    name TEXT NOT NULL,
-    -- null: whoever calls without a token in open mode
-    owner TEXT REFERENCES users (name) ON DELETE CASCADE,
-    role TEXT NOT NULL,
-    -- the API key that approved the pairing, and its expiry
-    key TEXT REFERENCES api_keys (id) ON DELETE CASCADE,
-    expires_at INTEGER,
-    created_at INTEGER NOT NULL,
-    allowed_at INTEGER NOT NULL,
-    last_used_at INTEGER
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX pairings_by_owner ON pairings (owner, allowed_at, id);
-  CREATE INDEX pairings_by_origin ON pairings (origin);
-  CREATE INDEX pairings_by_key ON pairings (key);
-
-  CREATE TABLE revocations (
-    id TEXT PRIMARY KEY,
-    until INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX revocations_by_end ON revocations (until);
-
-  CREATE TABLE preferences (
-    owner TEXT PRIMARY KEY,
-    value TEXT NOT NULL
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE settings (
-    name TEXT PRIMARY KEY,
-    value TEXT NOT NULL,
-    version INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
+  ${sharedTables(TYPES)}
   `,
   'ALTER TABLE sessions ADD COLUMN last_model TEXT',
 ];

@@ -1,29 +1,21 @@
 /** The embedded store: one SQLite file in the data folder, with group commit. Implements all store ports. */
 import type { Database, SQLQueryBindings, Statement } from 'bun:sqlite';
 import type { SessionRef } from '../../core/ports/event-store.ts';
-import { type AccountDatabase, accountTables } from '../shared/accounts.ts';
+import { accountTables } from '../shared/accounts.ts';
 import { watchChanges } from '../shared/changes.ts';
-import { closeGuard, guarded, type Store, type Wrap } from '../shared/store.ts';
-import { storableRef } from '../shared/text.ts';
+import type { Row, SharedDatabase } from '../shared/database.ts';
+import { sessionQueries, turnQueries } from '../shared/sessions.ts';
+import { closeGuard, guarded, guardedEach, type Store, type Wrap } from '../shared/store.ts';
+import { storable } from '../shared/text.ts';
 import { checkDatabase, closeConnection, closeToOthers, makeFolder, openConnection } from './connection.ts';
 import { storageError, storageFault } from './errors.ts';
 import { groupCommit } from './group-commit.ts';
 import { LeaseTable, openMemoryLeases, type PlainStore, withLeases } from './leases.ts';
-import { prepareCount, prepareFindById, prepareList, prepareLookup, prepareTags } from './lists.ts';
 import { FolderInUse, lockFolder } from './lock.ts';
 import { checkAcknowledged, isNoted, type Log, openLog } from './log.ts';
-import type { SchemaOptions } from './migrations.ts';
-import { prepareSearch, prepareTurns } from './search.ts';
-import {
-  type Append,
-  makeAppend,
-  prepareAppend,
-  prepareErase,
-  prepareHead,
-  prepareLoad,
-  prepareRead,
-  prepareTouch,
-} from './sessions.ts';
+import { FLAGS, type SchemaOptions } from './migrations.ts';
+import { prepareSearch } from './search.ts';
+import { type Append, makeAppend, prepareAppend, prepareErase, prepareRead } from './sessions.ts';
 import { type FreeSpace, prepareSize, watchFreeSpace } from './space.ts';
 
 export type SqliteOptions = SchemaOptions & {
@@ -104,12 +96,9 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     onCommit: options.onCommit,
   });
   const read = prepareRead(database, options);
-  const head = prepareHead(database);
   const size = prepareSize(database);
-  const touch = prepareTouch(database);
   const erase = prepareErase(database);
-  const { record, ...turns } = prepareTurns(database);
-  const search = prepareSearch(database, read, record);
+  const search = prepareSearch(database, read);
   const schemaVersion = database.prepare<{ version: number }, []>(
     'SELECT user_version AS version FROM pragma_user_version',
   );
@@ -117,7 +106,9 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   const dataVersion = database.prepare<{ data_version: number }, []>('PRAGMA data_version');
   const version = () => dataVersion.get()?.data_version;
   const changes = watchChanges({ version, seen: version(), everyMs: LOOK_MS });
-  const accounts = accountTables(accountDatabase(database, changes.notify));
+  const shared = sharedDatabase(database, changes.notify);
+  const { touch, ...sessions } = sessionQueries(shared);
+  const { users, revocations, ...accounts } = accountTables(shared);
   const { whileOpen, close } = closeGuard(storageFault);
   /** Unsynced data can still be lost, so reads wait until it is durable. */
   const whenDurable: Wrap = <Arguments extends unknown[], Result>(read: (...given: Arguments) => Result) => {
@@ -126,17 +117,6 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
       for (let pending = appends.pending(); pending; pending = appends.pending()) await pending;
       return await readNow(...given);
     };
-  };
-  const reads = {
-    read,
-    head,
-    heads: (refs: readonly SessionRef[]) => refs.map(head),
-    load: prepareLoad(database),
-    findById: prepareFindById(database),
-    lookup: prepareLookup(database),
-    list: prepareList(database),
-    count: prepareCount(database),
-    tags: prepareTags(database),
   };
   const writes: Pick<PlainStore, 'append' | 'writable' | 'touch'> & { erase(ref: SessionRef): boolean } = {
     append(expected, events, record) {
@@ -162,7 +142,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     async touch(ref, at) {
       // A record written later has its own time.
       void appends.flush();
-      touch(ref, at);
+      await touch(ref, at);
     },
     erase(ref) {
       // Write earlier requests first.
@@ -173,7 +153,8 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     },
   };
   const plain: PlainStore = {
-    ...guarded(reads, whenDurable),
+    ...guarded({ ...sessions, read }, whenDurable),
+    heads: whenDurable((refs: readonly SessionRef[]) => Promise.all(refs.map(sessions.head))),
     ...guarded({ ...writes, size: size.current }, whileOpen),
     /** Writes the queue first. Closing twice does nothing. */
     async close() {
@@ -193,23 +174,18 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
   // A folder belongs to one node, so its leases need no table.
   const leases = openMemoryLeases(new LeaseTable(), plain, options);
   return {
-    ...guarded(accounts.users, whileOpen),
+    ...guarded(users, whileOpen),
     ...withLeases(plain, leases),
+    ...guardedEach(accounts, whileOpen),
     leases,
     nodes: whileOpen(leases.nodes),
     search: guarded(search, whenDurable),
-    turns: guarded(turns, whenDurable),
-    apiKeys: guarded(accounts.apiKeys, whileOpen),
-    pairings: guarded(accounts.pairings, whileOpen),
-    shares: guarded(accounts.shares, whileOpen),
-    preferences: guarded(accounts.preferences, whileOpen),
-    settings: guarded(accounts.settings, whileOpen),
-    revocations: { ...guarded(accounts.revocations, whileOpen), follow: changes.follow },
+    turns: guarded(turnQueries(shared), whenDurable),
+    revocations: { ...guarded(revocations, whileOpen), follow: changes.follow },
   };
 }
 
-export function accountDatabase(database: Database, changed: () => void): AccountDatabase {
-  type Row = Record<string, unknown>;
+export function sharedDatabase(database: Database, changed: () => void): SharedDatabase {
   const prepared = new Map<string, Statement<Row, SQLQueryBindings[]>>();
   function rows(sql: string, values: readonly unknown[] = []): Row[] {
     // To SQLite, `$1` is a name.
@@ -234,11 +210,16 @@ export function accountDatabase(database: Database, changed: () => void): Accoun
           return step.value;
         })
         .immediate(),
-    lock: '',
-    now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
-    sessionRow(ref) {
-      const { owner, id } = storableRef(ref);
-      return ['SELECT row FROM sessions WHERE owner = $1 AND id = $2', [owner, id]];
+    dialect: {
+      lock: '',
+      now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
+      position: 'instr',
+      elements: { tags: 'json_each(tags)', labels: 'json_each(labels)' },
+      ...FLAGS,
+      key: ['owner', 'id'],
+      keyOf: (ref) => [storable(ref.owner), storable(ref.id)],
+      // SQLite merges SELECTs whose rows have the order of the whole.
+      merge: (selects) => selects.join(' UNION ALL '),
     },
   };
 }

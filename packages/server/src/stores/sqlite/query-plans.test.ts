@@ -4,15 +4,15 @@ import { ApprovalId, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import type { SessionFilter, TurnQuery } from '../../core/ports/event-store.ts';
 
 import { accountTables } from '../shared/accounts.ts';
-import { prepareCount, prepareList, prepareLookup } from './lists.ts';
+import type { SharedDatabase } from '../shared/database.ts';
+import { sessionQueries, turnQueries } from '../shared/sessions.ts';
 import { migrate } from './migrations.ts';
-import { accountDatabase } from './open.ts';
-import { prepareTurns } from './search.ts';
+import { sharedDatabase } from './open.ts';
 
 const owner = PrincipalId.parse('ada');
 
 /** The plans of the statements that `work` runs; they depend only on the schema. */
-function plansOf(database: Database, work: (recorded: Database) => void): string[] {
+function plansOf(database: Database, work: (recorded: SharedDatabase) => void): string[] {
   const statements = new Set<string>();
   const recorded = new Proxy(database, {
     get(target, name) {
@@ -24,7 +24,7 @@ function plansOf(database: Database, work: (recorded: Database) => void): string
       };
     },
   });
-  work(recorded);
+  work(sharedDatabase(recorded, () => undefined));
   return [...statements].flatMap((sql) => {
     using explained = database.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`);
     return explained.all().map(({ detail }) => detail);
@@ -40,7 +40,7 @@ describe('queries read only matching rows, regardless of the number of sessions'
   afterAll(() => database.close());
 
   const listPlan = (filter: SessionFilter, cursor?: string) =>
-    plansOf(database, (recorded) => prepareList(recorded)({ ...filter, limit: 50, cursor }));
+    plansOf(database, (recorded) => void sessionQueries(recorded).list({ ...filter, limit: 50, cursor }));
   const cursor = Buffer.from('1:1').toString('base64url');
 
   const LISTS: Record<string, { filter: SessionFilter; index: string }> = {
@@ -94,13 +94,15 @@ describe('queries read only matching rows, regardless of the number of sessions'
       );
       expect(plan.join('\n')).not.toContain('TEMP B-TREE');
     }
-    const counted = plansOf(database, (recorded) => prepareCount(recorded)(filter));
+    const counted = plansOf(database, (recorded) => void sessionQueries(recorded).count(filter));
     expect(counted.join()).toMatch(/^SCAN sessions USING (COVERING )?INDEX sessions_awaiting_approval\w*$/);
   });
 
   test('turns are listed by an index, in its order', () => {
     const planOf = (query: Partial<TurnQuery>) =>
-      plansOf(database, (recorded) => prepareTurns(recorded).list({ owner, limit: 10, ...query })).join('\n');
+      plansOf(database, (recorded) => void turnQueries(recorded).list({ owner, limit: 10, ...query })).join(
+        '\n',
+      );
     const after = Buffer.from('1:1:1').toString('base64url');
     for (const cursor of [undefined, after]) {
       expect(planOf({ cursor })).toContain('turns USING INDEX turns_by_owner (owner=?');
@@ -115,7 +117,7 @@ describe('queries read only matching rows, regardless of the number of sessions'
 
   test('API keys are found by primary key, and those of an owner by index, in order', () => {
     const plan = plansOf(database, (recorded) => {
-      const { apiKeys } = accountTables(accountDatabase(recorded, () => undefined));
+      const { apiKeys } = accountTables(recorded);
       void apiKeys.find('one');
       void apiKeys.list();
       void apiKeys.list(owner);
@@ -131,9 +133,9 @@ describe('queries read only matching rows, regardless of the number of sessions'
 
   test('an approval and a turn are looked up by primary key', () => {
     const plan = plansOf(database, (recorded) => {
-      const lookup = prepareLookup(recorded);
-      lookup({ kind: 'approval', id: ApprovalId.parse('one') }, { owner });
-      lookup({ kind: 'turn', id: TurnId.parse('one') });
+      const { lookup } = sessionQueries(recorded);
+      void lookup({ kind: 'approval', id: ApprovalId.parse('one') }, { owner });
+      void lookup({ kind: 'turn', id: TurnId.parse('one') });
     });
     const read = plan.filter((step) => /^(SCAN|SEARCH)/.test(step));
     expect(read).toEqual([

@@ -1,7 +1,6 @@
-/** Sessions, their records and their events: appended, read, touched and erased. */
+/** Sessions and their events: appended, read and erased. */
 import type { Database } from 'bun:sqlite';
-import { ApprovalId, type DurableEvent, PrincipalId, SessionId, writtenVersion } from '@parlance/protocol';
-import { z } from 'zod';
+import { type DurableEvent, writtenVersion } from '@parlance/protocol';
 import {
   AppendConflict,
   type LookupKey,
@@ -9,6 +8,7 @@ import {
   type SessionRef,
 } from '../../core/ports/event-store.ts';
 import { rowLimit } from '../shared/paging.ts';
+import { RECORD_COLUMNS, recordValues } from '../shared/sessions.ts';
 import {
   checkNumbering,
   type EventOptions,
@@ -16,7 +16,7 @@ import {
   readStored,
   type StoredRow,
 } from '../shared/stored-event.ts';
-import { storable, storableLabels, storableRef } from '../shared/text.ts';
+import { storable, storableRef } from '../shared/text.ts';
 
 /** A pending append, serialized when it was requested. */
 export type Append = {
@@ -40,14 +40,10 @@ export function prepareAppend(database: Database, { upcasts }: EventOptions = {}
     'SELECT row, head FROM sessions WHERE owner = ? AND id = ?',
   );
   const insertSession = database.prepare(`
-    INSERT INTO sessions (owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral,
-      pinned, tags, labels, message_count, last_model, created_at, updated_at, head)
-    VALUES ($owner, $id, $dialect, $domain, $agent, $title, $renamed, $firstInput, $status, $approval, $archived, $ephemeral,
-      $pinned, $tags, $labels, $messageCount, $lastModel, $createdAt, $updatedAt, $head)`);
+    INSERT INTO sessions (owner, id, ${RECORD_COLUMNS.join(', ')})
+    VALUES ($owner, $id, ${RECORD_COLUMNS.map((column) => `$${column}`).join(', ')})`);
   const updateSession = database.prepare(`
-    UPDATE sessions SET dialect = $dialect, domain = $domain, agent = $agent, title = $title, renamed = $renamed,
-      first_input = $firstInput, status = $status, approval = $approval, archived = $archived, ephemeral = $ephemeral,
-      pinned = $pinned, tags = $tags, labels = $labels, message_count = $messageCount, last_model = $lastModel, created_at = $createdAt, updated_at = $updatedAt, head = $head
+    UPDATE sessions SET ${RECORD_COLUMNS.map((column) => `${column} = $${column}`).join(', ')}
     WHERE owner = $owner AND id = $id`);
   const insertEvent = database.prepare(
     'INSERT INTO events (session, seq, version, body) VALUES (?, ?, ?, ?)',
@@ -61,8 +57,13 @@ export function prepareAppend(database: Database, { upcasts }: EventOptions = {}
     const actual = found?.head ?? 0;
     if (actual !== expected) throw new AppendConflict(record.ref, expected, actual);
 
-    const values = sessionValues(record);
-    const written = (found ? updateSession : insertSession).run(values);
+    const { tags, labels, ...values } = recordValues(record);
+    const written = (found ? updateSession : insertSession).run({
+      ...ref,
+      ...values,
+      tags: JSON.stringify(tags),
+      labels: JSON.stringify(labels),
+    });
     const row = found?.row ?? Number(written.lastInsertRowid);
     events.forEach(({ event, body }, index) => {
       insertEvent.run(row, expected + 1 + index, writtenVersion(event, upcasts), body);
@@ -85,28 +86,6 @@ function prepareCheckpoint(database: Database) {
   };
 }
 
-const sessionValues = (record: SessionRecord) => ({
-  ...storableRef(record.ref),
-  dialect: storable(record.dialect),
-  domain: storable(record.domain),
-  agent: storable(record.agent),
-  title: storable(record.title),
-  renamed: Number(record.renamed),
-  firstInput: storable(record.firstInput),
-  status: record.status,
-  approval: record.approval && storable(record.approval),
-  archived: Number(record.archived),
-  ephemeral: Number(record.ephemeral),
-  pinned: Number(record.pinned),
-  tags: JSON.stringify(record.tags.map(storable)),
-  labels: JSON.stringify(storableLabels(record.labels)),
-  messageCount: record.messageCount,
-  lastModel: record.lastModel ? storable(record.lastModel) : null,
-  createdAt: record.createdAt,
-  updatedAt: record.updatedAt,
-  head: record.head,
-});
-
 export function prepareRead(
   database: Database,
   options: EventOptions = {},
@@ -120,35 +99,6 @@ export function prepareRead(
     select
       .all(storable(ref.owner), storable(ref.id), after, rowLimit(limit))
       .map((row) => readStored(ref, row, options));
-}
-
-export function prepareHead(database: Database): (ref: SessionRef) => number {
-  const find = database.prepare<{ head: number }, [string, string]>(
-    'SELECT head FROM sessions WHERE owner = ? AND id = ?',
-  );
-  return (ref) => {
-    const { owner, id } = storableRef(ref);
-    return find.get(owner, id)?.head ?? 0;
-  };
-}
-
-export function prepareLoad(database: Database): (ref: SessionRef) => SessionRecord | null {
-  const select = database.prepare<unknown, [string, string]>(`${SELECT_RECORD} WHERE owner = ? AND id = ?`);
-
-  return (ref) => {
-    const found = select.get(storable(ref.owner), storable(ref.id));
-    return found ? parseRecord(found).record : null;
-  };
-}
-
-export function prepareTouch(database: Database): (ref: SessionRef, at: number) => void {
-  const touch = database.prepare(
-    'UPDATE sessions SET updated_at = ?3 WHERE owner = ?1 AND id = ?2 AND updated_at < ?3',
-  );
-  return (ref, at) => {
-    const { owner, id } = storableRef(ref);
-    touch.run(owner, id, at);
-  };
 }
 
 export function prepareErase(database: Database): (ref: SessionRef) => boolean {
@@ -172,85 +122,4 @@ export function prepareErase(database: Database): (ref: SessionRef) => boolean {
     for (const step of steps) step.run(found.row);
     return true;
   });
-}
-
-// Session rows and records.
-
-/** The columns of a record. */
-export const SELECT_RECORD = `
-  SELECT row, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval, archived, ephemeral, pinned, tags, labels,
-    message_count, last_model, created_at, updated_at, head,
-    checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
-  FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
-
-const RecordRow = z.object({
-  row: z.number(),
-  owner: PrincipalId,
-  id: SessionId,
-  dialect: z.string(),
-  domain: z.string(),
-  agent: z.string(),
-  title: z.string(),
-  renamed: z.number(),
-  first_input: z.string(),
-  status: z.enum(['idle', 'running', 'waiting', 'failed']),
-  approval: ApprovalId.nullable(),
-  archived: z.number(),
-  ephemeral: z.number(),
-  pinned: z.number(),
-  tags: z.string(),
-  labels: z.string(),
-  message_count: z.number(),
-  last_model: z.string().nullable(),
-  created_at: z.number(),
-  updated_at: z.number(),
-  head: z.number(),
-  checkpoint_version: z.number().nullable(),
-  checkpoint_seq: z.number().nullable(),
-  checkpoint_state: z.string().nullable(),
-});
-
-const Tags = z.array(z.string());
-const Labels = z.record(z.string(), z.string());
-
-/** Throws if the row was not written by us. */
-export function parseRecord(value: unknown): { row: number; record: SessionRecord } {
-  const {
-    row,
-    owner,
-    id,
-    archived,
-    ephemeral,
-    pinned,
-    tags,
-    labels,
-    renamed,
-    first_input,
-    created_at,
-    updated_at,
-    message_count,
-    last_model,
-    ...rest
-  } = RecordRow.parse(value);
-  const { checkpoint_version: version, checkpoint_seq: seq, checkpoint_state: state, ...shown } = rest;
-  const checkpoint = version === null || seq === null || state === null ? null : { version, seq, state };
-  return {
-    row,
-    record: {
-      ...shown,
-      ref: { owner, id },
-      renamed: renamed !== 0,
-      firstInput: first_input,
-      archived: archived !== 0,
-      ephemeral: ephemeral !== 0,
-      pinned: pinned !== 0,
-      tags: Tags.parse(JSON.parse(tags)),
-      labels: Labels.parse(JSON.parse(labels)),
-      messageCount: message_count,
-      lastModel: last_model ?? undefined,
-      createdAt: created_at,
-      updatedAt: updated_at,
-      checkpoint,
-    },
-  };
 }

@@ -32,9 +32,13 @@ const Outcome = z
   .optional()
   .describe('The expected state of the page afterwards.');
 
-const plan = defineTool({
+/** Runs alone and without approval, and only for agents that name it. */
+const browserTool = <Schema extends z.ZodType>(
+  tool: Omit<Tool<Schema>, 'exclusive' | 'optIn' | 'approval'>,
+): Tool => defineTool({ ...tool, exclusive: 'always', optIn: true, approval: () => null });
+
+const plan = browserTool({
   name: 'browser_plan',
-  exclusive: 'always',
   description: 'Sets or replaces the plan for the task. Call it first, and again whenever the plan changes.',
   input: z.object({
     steps: z
@@ -49,15 +53,12 @@ const plan = defineTool({
       .min(1)
       .max(10),
   }),
-  optIn: true,
   repeatable: true,
-  approval: () => null,
   run: async ({ steps }) => ({ parts: [textPart(`The plan has ${steps.length} steps.`)], notice: true }),
 });
 
-const act = defineTool({
+const act = browserTool({
   name: 'browser_act',
-  exclusive: 'always',
   description: [
     'Performs one action in the browser, such as click(12), setValue(7, "tea"), selectDropdown(9, "Blue"), navigate("https://example.com"), press("Enter"), scroll(true), scroll(false, 2), wait(1).',
     'Numbers are element numbers on the page. The result shows the page after the action.',
@@ -76,9 +77,7 @@ const act = defineTool({
       .describe('The step of the plan that this action belongs to, counted from 0.'),
     expectedOutcome: Outcome,
   }),
-  optIn: true,
   deferred: true,
-  approval: () => null,
   sends: ({ action }, { eventsSinceIdle }) => sendsElsewhere(action, eventsSinceIdle),
   async run({ action: written, step }, { eventsSinceIdle }) {
     const action = parseWritten(written);
@@ -144,50 +143,41 @@ function unreadable(written: string): string {
   return `Not an action: ${written.slice(0, 200)}${usage === null ? '' : `. Expected ${usage}.`}`;
 }
 
-const verify = defineTool({
+const verify = browserTool({
   name: 'browser_verify',
-  exclusive: 'always',
   description: 'Records whether the last action had the intended effect.',
   input: z.object({
     success: z.boolean(),
     confidence: z.number().min(0).max(1),
     reason: z.string().min(1).max(1_000),
   }),
-  optIn: true,
   repeatable: true,
-  approval: () => null,
   run: async ({ success, confidence, reason }) => ({
     parts: [textPart('Noted.')],
     data: { success, confidence, reason },
   }),
 });
 
-const ask = defineTool({
+const ask = browserTool({
   name: 'browser_ask',
-  exclusive: 'always',
   description: 'Asks the user for missing information. The result is the answer.',
   input: z.object({
     thought: Thought.optional(),
     question: z.string().min(1).max(2_000),
     missing: z.array(z.string().min(1).max(200)).max(20).default([]),
   }),
-  optIn: true,
   deferred: true,
-  approval: () => null,
   run: async () => ({ parts: [] }),
 });
 
-const read = defineTool({
+const read = browserTool({
   name: 'browser_read',
-  exclusive: 'always',
   description:
     'Gets the complete page including its text, if the page was shown without it. Use it when you need to read the page.',
   input: z.object({
     reason: z.string().min(1).max(500).describe('Why the text is needed, shown to the user.'),
   }),
-  optIn: true,
   deferred: true,
-  approval: () => null,
   async run(_input, { eventsSinceIdle }) {
     const missing = lastPage(eventsSinceIdle)?.textMissing;
     if (missing === undefined) throw new Fault('tool_failed', 'The text of the page has already been sent.');
@@ -200,13 +190,10 @@ const read = defineTool({
   },
 });
 
-const finish = defineTool({
+const finish = browserTool({
   name: 'browser_finish',
-  exclusive: 'always',
   description: 'Ends the task: as completed, with what was found or done, or as failed, with the reason.',
   input: z.object({ outcome: z.enum(['completed', 'failed']), message: z.string().min(1).max(10_000) }),
-  optIn: true,
-  approval: () => null,
   run: async ({ outcome, message }, { eventsSinceIdle }) => ({
     parts: [textPart(message)],
     failed: outcome === 'failed',

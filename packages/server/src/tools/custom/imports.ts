@@ -9,6 +9,7 @@ import { lstatSync, mkdirSync, readFileSync, realpathSync, statSync } from 'node
 import { isBuiltin } from 'node:module';
 import { basename, dirname, extname, isAbsolute, join, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { errorCode } from '../../lib/errors.ts';
 import { contains } from '../paths.ts';
 import { PROVIDED } from './provided-module.ts';
 
@@ -140,14 +141,7 @@ class Search {
       mkdirSync(folder, { recursive: true });
     } catch (thrown) {
       // Where the server may not write, its agents may not either.
-      if (
-        !(
-          thrown instanceof Error &&
-          'code' in thrown &&
-          ['EACCES', 'EPERM', 'EROFS'].includes(String(thrown.code))
-        )
-      )
-        throw thrown;
+      if (!['EACCES', 'EPERM', 'EROFS'].includes(errorCode(thrown) ?? '')) throw thrown;
     }
     this.#protect(folder);
   }

@@ -7,9 +7,9 @@ import { pathToFileURL } from 'node:url';
 import { type Ask, Fault, isObject, type JsonObject, PromptPart, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { boundedParts } from '../bounded-parts.ts';
 import { cutText } from '../cut.ts';
-import { messageOf, type OwnTool, readDefinition } from './definition.ts';
 import { provideModule } from './provided-module.ts';
 
 /** A module that does not finish loading fails the startup. */
@@ -65,6 +65,79 @@ function explained<Result>(path: string, read: () => Result): Result {
 const problem = (path: string, reason: string, cause?: unknown): Error =>
   new Error(`the tool module ${path} ${reason}`, { cause });
 
+// Validates the tool definitions that a module exports.
+
+const DESCRIPTION_CHARACTERS = 4_000;
+const HOUR_MS = 3_600_000;
+
+type Run = (input: unknown, context: object) => unknown;
+
+const fn = z.custom<Run>((value) => typeof value === 'function', 'must be a function');
+const yesOrNo = z.boolean('must be true or false').default(false);
+
+const Definition = z.strictObject(
+  {
+    name: z
+      .string('must be text')
+      .regex(/^[A-Za-z0-9_-]{1,64}$/, 'must have 1 to 64 letters, digits, _ or -'),
+    description: z
+      .string('must be text')
+      .min(1, 'must not be empty')
+      .max(DESCRIPTION_CHARACTERS, `must have at most ${DESCRIPTION_CHARACTERS} characters`),
+    parameters: z.custom<object>(isObject, 'must be a zod schema or a JSON Schema'),
+    approval: z
+      .union([z.enum(['always', 'never']), fn], 'must be always, never or a function')
+      .default('always'),
+    timeoutMs: z
+      .int('must be a whole number of milliseconds')
+      .min(1, 'must be at least 1')
+      .max(HOUR_MS, `must be at most ${HOUR_MS}`)
+      .default(60_000),
+    repeatable: yesOrNo,
+    untrusted: yesOrNo,
+    run: fn,
+  },
+  'must be a tool',
+);
+
+type OwnTool = Omit<z.output<typeof Definition>, 'parameters'> & {
+  readonly input: z.ZodType;
+  /** as JSON Schema, for models */
+  readonly parameters: JsonObject;
+};
+
+/** Throws an error whose message continues a sentence about the module. */
+function readDefinition(exported: unknown): OwnTool {
+  const result = Definition.safeParse(exported);
+  if (!result.success) throw new Error(reasonOf(exported, result.error));
+  const { parameters, ...rest } = result.data;
+  try {
+    return { ...rest, ...schemasOf(parameters) };
+  } catch (cause) {
+    throw new Error(`has a tool ${rest.name} with unusable parameters: ${messageOf(cause)}`, { cause });
+  }
+}
+
+function reasonOf(exported: unknown, { issues: [issue] }: z.ZodError): string {
+  if (!isObject(exported)) return 'exports something that is not a tool';
+  const tool = typeof exported.name === 'string' ? `tool ${exported.name.slice(0, 64)}` : 'tool';
+  if (issue?.code === 'unrecognized_keys') return `has a ${tool} with an unknown field ${issue.keys[0]}`;
+  return `has a ${tool} whose ${issue?.path.join('.')} ${issue?.message}`;
+}
+
+const isZod = (schema: object): schema is z.ZodType => '_zod' in schema && 'safeParse' in schema;
+
+function schemasOf(given: object): Pick<OwnTool, 'input' | 'parameters'> {
+  const schemas = isZod(given)
+    ? { input: given, parameters: z.toJSONSchema(given, { io: 'input' }) as JsonObject }
+    : { input: z.fromJSONSchema(given as JsonObject), parameters: given as JsonObject };
+  if (schemas.parameters.type !== 'object') throw new Error('they must describe an object');
+  return schemas;
+}
+
+const messageOf = (thrown: unknown): string =>
+  (thrown instanceof Error ? thrown.message : String(thrown)).split('\n', 1)[0]?.slice(0, 500) ?? '';
+
 // One tool of the operator: approval, timeout and errors.
 
 const MESSAGE_CHARACTERS = 4_000;
@@ -108,18 +181,14 @@ async function outputOf(
 ): Promise<unknown> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([turn, timeout]);
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
   try {
-    return await Promise.race([run(input, { signal, folder, session, user, call }), aborted]);
+    const output = Promise.try(run, input, { signal, folder, session, user, call });
+    return await unlessAborted(output, signal);
   } catch (thrown) {
     if (timeout.aborted && !turn.aborted)
       throw new Fault('tool_failed', `${name} did not finish within ${timeoutMs} ms and was stopped.`);
     if (isToolError(thrown)) throw new Fault('tool_failed', cutText(thrown.message, MESSAGE_CHARACTERS));
     throw thrown;
-  } finally {
-    signal.removeEventListener('abort', abort);
   }
 }
 

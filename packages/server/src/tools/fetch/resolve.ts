@@ -4,6 +4,7 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { Fault } from '@parlance/protocol';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { isPublicAddress } from './special-ranges.ts';
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
@@ -27,6 +28,7 @@ export async function checkedAddresses(
   signal: AbortSignal,
 ): Promise<readonly string[]> {
   const host = hostOf(url);
+  // A DNS query cannot be cancelled, but its result can be ignored.
   const addresses = isIP(host) === 0 ? await unlessAborted(found(host, resolve), signal) : [host];
   if (addresses.length === 0) throw new Fault('tool_failed', 'The host of the address is unknown.');
   if (!addresses.every((address) => isPublicAddress(address) || (allow?.(address) ?? false))) {
@@ -39,12 +41,3 @@ const found = (host: string, resolve: Resolve): Promise<readonly string[]> =>
   resolve(host).catch((cause) => {
     throw new Fault('tool_failed', 'The host of the address is unknown.', { cause });
   });
-
-/** A DNS query cannot be cancelled, but its result can be ignored. */
-function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort, { once: true });
-  if (signal.aborted) abort();
-  return Promise.race([promise, aborted]).finally(() => signal.removeEventListener('abort', abort));
-}

@@ -4,6 +4,8 @@ import { Fault, type JsonObject, JsonValue, textPart } from '@parlance/protocol'
 import { z } from 'zod';
 import type { SettingsStore } from '../../accounts/store.ts';
 import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
+import { Listeners } from '../../lib/listeners.ts';
+import { within } from '../../lib/sleep.ts';
 import { cutText } from '../cut.ts';
 import {
   type ConnectionOptions,
@@ -69,7 +71,7 @@ type Entry = {
 /** An unreachable server is logged and retried; it never prevents startup. */
 export async function openMcp(servers: McpServers, options: McpOptions): Promise<McpTools> {
   let entries: readonly Entry[] = [];
-  const listeners = new Set<() => void>();
+  const listeners = new Listeners();
   const pins = openPins(options.settings);
   let current: Tool[] = [];
   const renew = () => {
@@ -85,7 +87,7 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
     current = offers.map((offer, index) => mcpTool({ ...offer, name: names[index] ?? '', pins }));
     for (const entry of entries)
       entry.tools = names.filter((_, index) => offers[index]?.server === entry.name);
-    for (const listener of listeners) listener();
+    listeners.notify();
   };
 
   function started(name: string, server: McpServer): Entry {
@@ -125,10 +127,7 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
         error: lastError,
         output,
       })),
-    onChange(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    onChange: listeners.add,
     configure,
     async restart(name) {
       if (!entries.some((entry) => entry.name === name)) return false;
@@ -137,12 +136,6 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
     },
     close: async () => void (await Promise.all(entries.map((entry) => entry.connection.close()))),
   };
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, ms);
-  await Promise.race([work, promise]).finally(() => clearTimeout(timer));
 }
 
 // One tool of an MCP server. Runs without approval only if the server declares it read-only, and has not changed

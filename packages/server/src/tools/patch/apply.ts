@@ -7,8 +7,9 @@
 import { lstat, unlink } from 'node:fs/promises';
 import { Fault } from '@parlance/protocol';
 import { type Change, pathsOf } from '@parlance/protocol/patch';
+import { errorCode } from '../../lib/errors.ts';
 import { type Entry, openForReading, resolveForChange, resolvePath } from '../confined-path.ts';
-import { type Bounds, confine, errorCode, exists } from '../paths.ts';
+import { type Bounds, confine, exists } from '../paths.ts';
 import { contentOf, mustBeSeen, type Seen, type Subject } from '../seen.ts';
 import { modeOf, writeWhole } from '../write.ts';
 import { rewrite } from './rewrite.ts';
@@ -183,15 +184,13 @@ async function mustBeFile({ at }: Entry): Promise<void> {
 /** Throws a `Fault` if it is not text in UTF-8. */
 export async function readText(bounds: Bounds, entry: Entry): Promise<string> {
   await mustBeFile(entry);
-  const file = await openForReading(bounds, entry);
+  await using file = await openForReading(bounds, entry);
+  if (!(await file.stat()).isFile()) throw new Fault('tool_failed', 'it is not a file');
+  const bytes = await file.readFile();
   try {
-    if (!(await file.stat()).isFile()) throw new Fault('tool_failed', 'it is not a file');
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await file.readFile());
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch (cause) {
-    if (cause instanceof Fault) throw cause;
     throw new Fault('tool_failed', 'it is not text in UTF-8', { cause });
-  } finally {
-    await file.close();
   }
 }
 

@@ -2,8 +2,9 @@
 
 import { type Ask, Fault } from '@parlance/protocol';
 import type { Change } from '@parlance/protocol/patch';
+import { errorCode } from '../../lib/errors.ts';
 import { resolvePath } from '../confined-path.ts';
-import { type Bounds, errorCode } from '../paths.ts';
+import type { Bounds } from '../paths.ts';
 import { readText } from './apply.ts';
 import { hunkLines } from './rewrite.ts';
 

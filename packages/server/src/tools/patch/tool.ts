@@ -88,14 +88,6 @@ export async function askToPatch(patch: string, bounds: Bounds, base: string): P
   return { kind: 'edit', ...shown, description, grant: 'apply_patch' };
 }
 
-function parsed(patch: string): Change[] {
-  try {
-    return parsePatch(patch);
-  } catch (thrown) {
-    throw thrown instanceof PatchError ? new Fault('tool_invalid', thrown.message) : thrown;
-  }
-}
-
 export async function runPatch(
   patch: string,
   { bounds, base }: { readonly bounds: Bounds; readonly base: string },
@@ -103,7 +95,7 @@ export async function runPatch(
 ): Promise<ToolResult> {
   const started = performance.now();
   const narrow = contextReading(patch);
-  const changes = narrow && (await fits(narrow, bounds, base)) ? narrow : parsed(patch);
+  const changes = narrow && (await fits(narrow, bounds, base)) ? narrow : parsed(patch, rejected);
   const ask = askOf(context);
   const files = ask ? [] : await previewOf(changes, bounds, base);
   const { signal } = context;
@@ -137,13 +129,22 @@ function replaceable(ask: Ask | undefined): (path: string) => boolean {
   return (path) => ask.replaces?.includes(visibleLine(path)) ?? false;
 }
 
-function readable(patch: string): Change[] | null {
+function parsed<Otherwise>(
+  patch: string,
+  otherwise: (problem: PatchError) => Otherwise,
+): Change[] | Otherwise {
   try {
     return parsePatch(patch);
   } catch (thrown) {
-    if (thrown instanceof PatchError) return null;
+    if (thrown instanceof PatchError) return otherwise(thrown);
     throw thrown;
   }
+}
+
+const readable = (patch: string): Change[] | null => parsed(patch, () => null);
+
+function rejected({ message }: PatchError): never {
+  throw new Fault('tool_invalid', message);
 }
 
 async function findAll(
@@ -154,7 +155,8 @@ async function findAll(
   try {
     return await Promise.all(paths.map((path) => confine(bounds, path, base)));
   } catch (thrown) {
-    return noneFor(thrown);
+    if (thrown instanceof Fault) return null;
+    throw thrown;
   }
 }
 
@@ -163,12 +165,6 @@ async function anyReserved(places: readonly ConfinedPath[], root: string): Promi
     for (const candidate of [path, entry, join(root, name)])
       if (await changesGitFolder(root, candidate)) return true;
   return false;
-}
-
-/** Returns null for a fault; rethrows anything else as a bug. */
-function noneFor(thrown: unknown): null {
-  if (thrown instanceof Fault) return null;
-  throw thrown;
 }
 
 function describe(changes: readonly Change[], replaces: readonly string[]): string {

@@ -4,11 +4,12 @@ import { join, normalize, relative } from 'node:path';
 import { Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../../core/ports/tool.ts';
+import { errorCode } from '../../lib/errors.ts';
 import { programIn } from '../../lib/program.ts';
-import { type Entry, openForReading, resolvePath } from '../confined-path.ts';
-import { isHighSurrogate } from '../cut.ts';
+import { openForReading, resolvePath } from '../confined-path.ts';
+import { cutText } from '../cut.ts';
 import type { Guard } from '../guard.ts';
-import { type Bounds, errorCode, exists } from '../paths.ts';
+import { type Bounds, exists } from '../paths.ts';
 import { untrustedFiles } from '../untrusted-files.ts';
 import { type Match, matchesOf, type SearchCommand } from './matches.ts';
 
@@ -82,16 +83,8 @@ const withRipgrep = (ripgrep: string, { root, query, regex, start }: Search): Se
   folder: root,
   env: { PATH: process.env.PATH ?? '' },
   argv: [
-    ...[
-      ripgrep,
-      '--no-config',
-      '--color=never',
-      '--no-heading',
-      '--with-filename',
-      '--line-number',
-      '--null',
-    ],
-    ...['--sort=path', '--hidden', '--glob=!.git', '--max-filesize=5M', '--no-messages'],
+    ...[ripgrep, '--no-config', '--color=never', '--no-heading', '--with-filename', '--line-number'],
+    ...['--null', '--sort=path', '--hidden', '--glob=!.git', '--max-filesize=5M', '--no-messages'],
     ...['--max-columns=300', '--max-columns-preview', ...(regex ? [] : ['--fixed-strings'])],
     ...['--regexp', query, '--', start],
   ],
@@ -134,28 +127,21 @@ class CheckedLines {
       .trimEnd()
       .slice(0, COMPARED_CHARACTERS);
     if (text === undefined || !text.startsWith(claimed)) return null;
-    return `${line.slice(0, colon)}:${shortened(text)}`;
+    return `${line.slice(0, colon)}:${cutText(text.trimEnd(), SHOWN_CHARACTERS, { gap: ' ' })}`;
   }
 
   async #read(path: string): Promise<string[]> {
-    let entry: Entry | null = null;
     try {
-      entry = await resolvePath(this.#bounds, path);
+      await using entry = await resolvePath(this.#bounds, path);
       if (entry.linked) return [];
-      const file = await openForReading(this.#bounds, entry);
-      try {
-        const found = await file.stat();
-        if (!found.isFile() || found.size > FILE_BYTES) return [];
-        return decoded(await file.readFile()).split('\n');
-      } finally {
-        await file.close();
-      }
+      await using file = await openForReading(this.#bounds, entry);
+      const found = await file.stat();
+      if (!found.isFile() || found.size > FILE_BYTES) return [];
+      return decoded(await file.readFile()).split('\n');
     } catch (thrown) {
       // The file was removed, swapped or hidden: no match.
       if (thrown instanceof Fault || errorCode(thrown) !== undefined) return [];
       throw thrown;
-    } finally {
-      await entry?.[Symbol.asyncDispose]();
     }
   }
 }
@@ -166,13 +152,4 @@ function decoded(bytes: Uint8Array): string {
   const wide =
     first === 0xff && second === 0xfe ? 'utf-16le' : first === 0xfe && second === 0xff ? 'utf-16be' : null;
   return new TextDecoder(wide ?? 'utf-8').decode(bytes);
-}
-
-function shortened(line: string): string {
-  const text = line.trimEnd();
-  if (text.length <= SHOWN_CHARACTERS) return text;
-  const end = isHighSurrogate(text.charCodeAt(SHOWN_CHARACTERS - 1))
-    ? SHOWN_CHARACTERS - 1
-    : SHOWN_CHARACTERS;
-  return `${text.slice(0, end)} [… ${text.length - end} characters left out …]`;
 }

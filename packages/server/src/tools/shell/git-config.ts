@@ -1,37 +1,16 @@
 /** Configuration of a repository that makes git run nothing. */
+import { wordSet } from './options.ts';
 
 /** [key, value]; keys as git lists them, null for a key without a value. */
 export type Pair = readonly [key: string, value: string | null];
 
 /** Keys by section and name, in any subsection. None of them names a program, a file or another folder. */
-const HARMLESS = new Set([
-  ...[
-    'core.repositoryformatversion',
-    'core.filemode',
-    'core.bare',
-    'core.logallrefupdates',
-    'core.ignorecase',
-  ],
-  ...[
-    'core.precomposeunicode',
-    'core.symlinks',
-    'core.autocrlf',
-    'core.eol',
-    'core.safecrlf',
-    'core.quotepath',
-  ],
-  ...['user.name', 'user.email', 'init.defaultbranch', 'pull.rebase', 'pull.ff', 'push.default', 'merge.ff'],
-  ...['branch.remote', 'branch.merge', 'branch.rebase', 'branch.description', 'remote.url', 'remote.fetch'],
-  ...[
-    'remote.pushurl',
-    'remote.prune',
-    'remote.tagopt',
-    'submodule.url',
-    'submodule.active',
-    'submodule.branch',
-  ],
-  ...['extensions.objectformat', 'extensions.refstorage', 'extensions.worktreeconfig', 'gc.auto', 'color.ui'],
-]);
+const HARMLESS =
+  wordSet(`core.repositoryformatversion core.filemode core.bare core.logallrefupdates core.ignorecase
+  core.precomposeunicode core.symlinks core.autocrlf core.eol core.safecrlf core.quotepath user.name user.email
+  init.defaultbranch pull.rebase pull.ff push.default merge.ff branch.remote branch.merge branch.rebase
+  branch.description remote.url remote.fetch remote.pushurl remote.prune remote.tagopt submodule.url submodule.active
+  submodule.branch extensions.objectformat extensions.refstorage extensions.worktreeconfig gc.auto color.ui`);
 
 /** Keys with addresses; `ext::` and options would run a program. */
 const ADDRESSES = new Set(['remote.url', 'remote.pushurl', 'submodule.url']);
@@ -51,12 +30,13 @@ export function harmful(pairs: readonly Pair[], before: readonly Pair[]): Pair[]
 /**
  * Null if the text is not a git configuration, or git is not available. Includes are listed but not followed;
  * nothing is run.
+ * @param path search path for git, as in the variable PATH
  */
-export async function parseConfig(text: Uint8Array): Promise<Pair[] | null> {
-  if (!Bun.which('git')) return null;
+export async function parseConfig(text: Uint8Array, path = process.env.PATH ?? ''): Promise<Pair[] | null> {
+  if (!Bun.which('git', { PATH: path })) return null;
   const git = Bun.spawn(['git', 'config', '--file', '-', '--no-includes', '-z', '--list'], {
     cwd: '/',
-    env: { PATH: process.env.PATH ?? '', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
+    env: { PATH: path, GIT_DIR: '/dev/null', GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' },
     stdin: text,
     stdout: 'pipe',
     stderr: 'ignore',

@@ -6,9 +6,10 @@
 import { chmod, lstat, readdir, readlink, realpath, rename } from 'node:fs/promises';
 import { basename, dirname, join, normalize, relative, resolve } from 'node:path';
 import { Fault } from '@parlance/protocol';
+import { errorCode } from '../../lib/errors.ts';
 import { type Entry, openForReading, resolvePath } from '../confined-path.ts';
 import { isGitFolder } from '../git-folder.ts';
-import { type Bounds, contains, errorCode } from '../paths.ts';
+import { type Bounds, contains } from '../paths.ts';
 import { writeWhole } from '../write.ts';
 import { harmful, type Pair, parseConfig, writeConfig } from './git-config.ts';
 
@@ -217,13 +218,9 @@ const namesIn = (bounds: Bounds, path: string): Promise<string[] | null> =>
 const textOf = (bounds: Bounds, path: string): Promise<Uint8Array | null> =>
   withEntry(bounds, path, async (entry) => {
     if (!(await lstat(entry.at)).isFile()) return null;
-    const file = await openForReading(bounds, entry);
-    try {
-      const { size } = await file.stat();
-      return size > CONFIG_BYTES ? null : await file.readFile();
-    } finally {
-      await file.close();
-    }
+    await using file = await openForReading(bounds, entry);
+    const { size } = await file.stat();
+    return size > CONFIG_BYTES ? null : await file.readFile();
   });
 
 /** A missing file has no pairs and is plain; a link, a folder or a text that git cannot read is not. */

@@ -8,7 +8,8 @@ import { lstat, mkdir, mkdtemp, readdir, readFile, rm, symlink, utimes, writeFil
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Fault } from '@parlance/protocol';
-import { errorCode } from '../paths.ts';
+import { errorCode } from '../../lib/errors.ts';
+import { parseConfig, writeConfig } from './git-config.ts';
 import { indexStaysInside } from './git-index.ts';
 import { linksStayInside, type Scope } from './scope.ts';
 
@@ -154,30 +155,14 @@ const KEPT = [
 
 /** Our configuration; null if the repository's own cannot be read. Includes are not followed. */
 async function settingsOf(config: string, path: string): Promise<string | null> {
-  if ((await textOf(config)) === null) return null;
-  const listing = Bun.spawn(['git', 'config', '--file', config, '--no-includes', '--null', '--list'], {
-    cwd: '/',
-    env: { PATH: path, GIT_DIR: '/dev/null', GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'ignore',
-  });
-  const [listed, exitCode] = await Promise.all([new Response(listing.stdout).text(), listing.exited]);
-  if (exitCode !== 0) return null;
-  const lines = ['[core]', 'repositoryformatversion = 0', 'bare = false'];
-  for (const entry of listed.split('\0')) {
-    const [key = '', ...rest] = entry.split('\n');
-    const value = rest.length === 0 ? 'true' : rest.join('\n');
-    if (!KEPT.some((kept) => kept.key.test(key) && kept.value.test(value))) continue;
-    const section = key.slice(0, key.indexOf('.'));
-    const subsection = key.slice(section.length + 1, Math.max(key.lastIndexOf('.'), section.length + 1));
-    lines.push(`[${section}${subsection === '' ? '' : ` ${quoted(subsection)}`}]`);
-    lines.push(`${key.slice(key.lastIndexOf('.') + 1)} = ${quoted(value)}`);
-  }
-  return `${lines.join('\n')}\n`;
+  const text = await textOf(config);
+  const pairs = text === null ? null : await parseConfig(Buffer.from(text), path);
+  if (!pairs) return null;
+  const kept = pairs.filter(([key, value]) =>
+    KEPT.some((one) => one.key.test(key) && one.value.test(value ?? 'true')),
+  );
+  return writeConfig([['core.repositoryformatversion', '0'], ['core.bare', 'false'], ...kept]);
 }
-
-const quoted = (text: string): string => `"${text.replace(/["\\]/g, '\\$&')}"`;
 
 const entryOf = (path: string) =>
   lstat(path).catch((thrown) => {

@@ -3,7 +3,7 @@
  * environment variable, which every process inherits. One that clears its environment is only found while its parents live.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { errorCode } from '../paths.ts';
+import { errorCode } from '../../lib/errors.ts';
 
 const MARK = 'PARLANCE_COMMAND';
 /** Each round finds what was started while the previous one killed. */
@@ -29,7 +29,7 @@ export function killStragglers({ text }: Mark, pid: number): void {
 const processes = (): number[] => readdirSync('/proc').map(Number).filter(Number.isInteger);
 
 const carries = (id: number, text: string): boolean =>
-  isAlive(id) && (readProcess(id, 'environ') ?? '').split('\0').includes(text);
+  isAlive(id) && readProcess(id, 'environ').split('\0').includes(text);
 
 /** Reads the state of every process of the machine. */
 export function descendantsOf(pid: number): number[] {
@@ -44,16 +44,16 @@ const isAlive = (id: number): boolean => !['Z', 'X', undefined].includes(statusO
 
 /** State, parent and so on: what follows the name, which may contain anything. */
 const statusOf = (id: number): string[] => {
-  const text = readProcess(id, 'stat') ?? '';
+  const text = readProcess(id, 'stat');
   return text === '' ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ');
 };
 
-/** Null if the process is gone or belongs to another user. */
-function readProcess(id: number, file: string): string | null {
+/** Empty if the process is gone or belongs to another user. */
+export function readProcess(id: number, file: string): string {
   try {
     return readFileSync(`/proc/${id}/${file}`, 'utf8');
   } catch {
-    return null;
+    return '';
   }
 }
 

@@ -5,9 +5,9 @@
  * Between two looks a command can exceed a limit. If the memory of the machine ends then, the kernel kills the command
  * first (`oom_score_adj`), not the server.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import { descendantsOf } from './kill-stragglers.ts';
+import { descendantsOf, readProcess } from './kill-stragglers.ts';
 
 /** In bytes and numbers, per command. */
 export type CommandLimits = {
@@ -53,7 +53,7 @@ function usage(pid: number, { memory, processes }: CommandLimits): string | null
   let [threads, bytes] = [0, 0];
   for (let at = 0; at < all.length; at++) {
     const id = all[at] ?? 0;
-    const status = read(`/proc/${id}/status`);
+    const status = readProcess(id, 'status');
     const own = Math.max(1, number(status, /^Threads:\s+(\d+)/m));
     threads += own;
     if (threads > processes) return `it had more than ${processes} processes and threads`;
@@ -63,7 +63,7 @@ function usage(pid: number, { memory, processes }: CommandLimits): string | null
   // Memory that processes share is counted once for each: the exact sum takes longer.
   if (bytes <= memory) return null;
   const exact = all.reduce(
-    (sum, id) => sum + 1024 * number(read(`/proc/${id}/smaps_rollup`), /^Pss:\s+(\d+)/m),
+    (sum, id) => sum + 1024 * number(readProcess(id, 'smaps_rollup'), /^Pss:\s+(\d+)/m),
     0,
   );
   return exact > memory ? `it used more than ${inWords(memory)} of memory` : null;
@@ -71,7 +71,7 @@ function usage(pid: number, { memory, processes }: CommandLimits): string | null
 
 function childrenOf(id: number, threads: number): number[] {
   const tasks = threads === 1 ? [String(id)] : names(`/proc/${id}/task`);
-  return tasks.flatMap((task) => (read(`/proc/${id}/task/${task}/children`).match(/\d+/g) ?? []).map(Number));
+  return tasks.flatMap((task) => (readProcess(id, `task/${task}/children`).match(/\d+/g) ?? []).map(Number));
 }
 
 type Space = { readonly bavail: number; readonly bsize: number; readonly ffree: number };
@@ -87,15 +87,6 @@ function diskUsage(before: Space | null, now: Space | null, { disk }: CommandLim
 }
 
 const number = (text: string, pattern: RegExp): number => Number(pattern.exec(text)?.[1] ?? 0);
-
-/** Empty if the process is gone. */
-function read(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
-  }
-}
 
 function names(path: string): string[] {
   try {

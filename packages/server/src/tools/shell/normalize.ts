@@ -28,60 +28,47 @@ const wrapper = (options = '', more: Omit<Wrapper, 'options'> = {}): Wrapper => 
   ...more,
 });
 
-const WRAPPERS = new Map<string, Wrapper>([
-  [
-    'env',
-    wrapper(
-      `-[i0v] --ignore-environment --null --debug -[uCaS]= --unset= --chdir= --argv0= --split-string=`,
+const WRAPPERS = new Map(
+  Object.entries({
+    env: wrapper(
+      '-[i0v] --ignore-environment --null --debug -[uCaS]= --unset= --chdir= --argv0= --split-string=',
       { assigns: true, script: ['-S', '--split-string'] },
     ),
-  ],
-  ['nice', wrapper('--?\\d+ -[n]= --adjustment=')],
-  [
-    'timeout',
-    wrapper('-[fpv] --foreground --preserve-status --verbose -[sk]= --signal= --kill-after=', {
+    nice: wrapper('--?\\d+ -[n]= --adjustment='),
+    timeout: wrapper('-[fpv] --foreground --preserve-status --verbose -[sk]= --signal= --kill-after=', {
       operands: 1,
     }),
-  ],
-  ['command', wrapper('-[p]', { tells: optionTable('-[vV]') })],
-  ['builtin', wrapper()],
-  ['nohup', wrapper()],
-  ['exec', wrapper('-[cl] -[a]=')],
-  ['time', wrapper('-[pvaq] --portability --verbose --append -[fo]= --format= --output=')],
-  ['stdbuf', wrapper('-[ioe]= --input= --output= --error=')],
-  ['setsid', wrapper('-[cfw] --ctty --fork --wait')],
-  ['ionice', wrapper('-[t] --ignore -[cn]= --class= --classdata=')],
-  ['chrt', wrapper('-[abdfiorR]', { operands: 1 })],
-  ['taskset', wrapper('-[ac] --all-tasks --cpu-list', { operands: 1 })],
-  [
-    'flock',
-    wrapper(
+    command: wrapper('-[p]', { tells: optionTable('-[vV]') }),
+    builtin: wrapper(),
+    nohup: wrapper(),
+    exec: wrapper('-[cl] -[a]='),
+    time: wrapper('-[pvaq] --portability --verbose --append -[fo]= --format= --output='),
+    stdbuf: wrapper('-[ioe]= --input= --output= --error='),
+    setsid: wrapper('-[cfw] --ctty --fork --wait'),
+    ionice: wrapper('-[t] --ignore -[cn]= --class= --classdata='),
+    chrt: wrapper('-[abdfiorR]', { operands: 1 }),
+    taskset: wrapper('-[ac] --all-tasks --cpu-list', { operands: 1 }),
+    flock: wrapper(
       `-[exsnouFv] --exclusive --shared --nonblock --close --unlock --no-fork --verbose -[wE]= --timeout=
       --conflict-exit-code=`,
       { operands: 1 },
     ),
-  ],
-  [
-    'sudo',
-    wrapper(
+    sudo: wrapper(
       `-[AbBEHiknNPSs] --askpass --background --preserve-env --set-home --login --non-interactive --stdin --shell
       -[ughpCDRTrtc]= --user= --group= --host= --prompt= --close-from= --chdir= --chroot= --command-timeout= --role=
       --type=`,
       { assigns: true },
     ),
-  ],
-  ['doas', wrapper('-[ns] -[uCa]=')],
-  [
-    'xargs',
-    wrapper(
+    doas: wrapper('-[ns] -[uCa]='),
+    xargs: wrapper(
       `-[0rtpxo] --null --no-run-if-empty --verbose --interactive --exit --open-tty -[InPLdaEs]= --max-args= --max-procs=
       --delimiter= --arg-file= --max-chars=`,
       { appends: true },
     ),
-  ],
-  ['busybox', wrapper()],
-  ['fakeroot', wrapper()],
-]);
+    busybox: wrapper(),
+    fakeroot: wrapper(),
+  }),
+);
 
 /** What these run cannot be read from their words. */
 const OPAQUE =

@@ -1,7 +1,7 @@
 /** Runs a command with all its child processes: limited in time and output, and stopped as a whole. */
 import { constants } from 'node:os';
 import { Fault } from '@parlance/protocol';
-import { errorCode } from '../paths.ts';
+import { errorCode } from '../../lib/errors.ts';
 import { CappedOutput } from './capped-output.ts';
 import { killStragglers, newMark } from './kill-stragglers.ts';
 import { type CommandLimits, watchLimits } from './limits.ts';

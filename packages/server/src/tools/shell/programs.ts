@@ -203,7 +203,7 @@ const sed: Rule = async (words, place) => {
   return files.every((file) => !file.startsWith('-')) && allOpen(files, place) ? words : null;
 };
 
-const checksum = reader('-[bt] --binary --text --tag');
+const CHECKSUM = '-[bt] --binary --text --tag';
 const lookUp = reader();
 
 // Read-only uses of git, and the options that prevent them from running programs.
@@ -237,82 +237,62 @@ type GitCommand = { readonly options: OptionTable; readonly added: readonly stri
 const reads = (options: string, ...added: string[]): GitCommand => ({ options: optionTable(options), added });
 const history = reads(HISTORY, ...READS_HISTORY);
 
-const GIT: ReadonlyMap<string, GitCommand> = new Map([
-  [
-    'status',
-    reads(
+const GIT: ReadonlyMap<string, GitCommand> = new Map(
+  Object.entries({
+    status: reads(
       `-[sbz] -u(no|normal|all)? --short --branch --long --porcelain(=v?[12])? --null --untracked-files(=\\w+)?
       --ignored(=\\w+)? --column[=] --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames[=]
       --show-stash`,
       '--ignore-submodules=all',
     ),
-  ],
-  ['log', history],
-  ['diff', history],
-  ['show', history],
-  // They create, move and delete by default: only known listing options are allowed.
-  ['branch', reads(`-[avrlqi] --all --remotes --verbose --show-current --no-color --abbrev[=] ${LISTING}`)],
-  ['tag', reads(`-l -n\\d* ${LISTING}`)],
-  // Excluded because they print our own folder: `--git-dir` and similar.
-  [
-    'rev-parse',
-    reads(
+    log: history,
+    diff: history,
+    show: history,
+    // They create, move and delete by default: only known listing options are allowed.
+    branch: reads(`-[avrlqi] --all --remotes --verbose --show-current --no-color --abbrev[=] ${LISTING}`),
+    tag: reads(`-l -n\\d* ${LISTING}`),
+    // Excluded because they print our own folder: `--git-dir` and similar.
+    'rev-parse': reads(
       `-q --quiet --verify --short(=\\d+)? --abbrev-ref(=\\w+)? --symbolic --symbolic-full-name --all --branches[=]
       --tags[=] --remotes[=] --show-toplevel --show-prefix --show-cdup --is-inside-work-tree --is-bare-repository
       --is-shallow-repository --show-object-format --revs-only --no-revs`,
     ),
-  ],
-  ['rev-list', reads(`${HISTORY} --count`)],
-  ['merge-base', reads('-a --all --is-ancestor --octopus --independent --fork-point')],
-  // Excluded because they read a list of patterns or enter submodules: -X, --exclude-from, --recurse-submodules.
-  [
-    'ls-files',
-    reads(
+    'rev-list': reads(`${HISTORY} --count`),
+    'merge-base': reads('-a --all --is-ancestor --octopus --independent --fork-point'),
+    // Excluded because they read a list of patterns or enter submodules: -X, --exclude-from, --recurse-submodules.
+    'ls-files': reads(
       `-[cdoisumkztv] --cached --deleted --others --ignored --stage --unmerged --modified --killed --directory
       --no-empty-directory --exclude-standard --exclude=(.*) --error-unmatch --full-name --abbrev(=\\d+)? --eol
       --deduplicate --format=(.*)`,
     ),
-  ],
-  [
-    'ls-tree',
-    reads('-[drtlz] --name-only --name-status --object-only --full-name --full-tree --long --abbrev(=\\d+)?'),
-  ],
-  ['cat-file', reads('-t -p -s -e')],
-  // Excluded because they read another file: --contents, -S, --ignore-revs-file.
-  [
-    'blame',
-    reads(
+    'ls-tree': reads(
+      '-[drtlz] --name-only --name-status --object-only --full-name --full-tree --long --abbrev(=\\d+)?',
+    ),
+    'cat-file': reads('-t -p -s -e'),
+    // Excluded because they read another file: --contents, -S, --ignore-revs-file.
+    blame: reads(
       `-[bcefklnpstw] -(L).+ -L= -[MC]\\d* --root --show-stats --porcelain --line-porcelain --incremental --show-name
       --show-number --show-email --first-parent --minimal --color-lines --color-by-age --abbrev=\\d+ --date= --since=
       --ignore-rev=(.*)`,
       '--no-textconv',
     ),
-  ],
-  // Files of the index only. Excluded: options that run a pager (-O), read other files or enter submodules.
-  [
-    'grep',
-    reads(
+    // Files of the index only. Excluded: options that run a pager (-O), read other files or enter submodules.
+    grep: reads(
       `-[nilLwvcEFGPhHaIWopqz] -[ABC]?\\d+ --line-number --column --ignore-case --invert-match --word-regexp --text
       --files-with-matches --name-only --files-without-match --count --only-matching --quiet --null --full-name
       --show-function --function-context --heading --break --color(=\\w+)? --no-color --extended-regexp --basic-regexp
       --fixed-strings --perl-regexp --cached --all-match --and --or --not --max-depth=\\d+`,
       '--no-textconv',
     ),
-  ],
-  [
-    'describe',
-    reads(
+    describe: reads(
       `--all --tags --contains --always --long --first-parent --exact-match --dirty[=] --abbrev=\\d+ --candidates=\\d+
       --match=(.*) --exclude=(.*)`,
     ),
-  ],
-  [
-    'shortlog',
-    reads(
+    shortlog: reads(
       '-[sne] --summary --numbered --email --all --merges --no-merges --since=(.*) --until=(.*) --group=\\w+',
     ),
-  ],
-]);
+  }),
+);
 
 /** An option before the subcommand can redirect everything, so only one is allowed. */
 const git: Rule = async (words, place) => {
@@ -356,12 +336,54 @@ function isNested({ cwd, scope: { root } }: CommandScope): boolean {
   return false;
 }
 
+/** Programs whose operands are files, with their options. */
+const READERS = {
+  whoami: '',
+  uname: '-[asnrvmpio]',
+  nproc: '--all',
+  realpath: '-[emqsz] --relative-to=FILE --relative-base=FILE',
+  readlink: '-[efmnz] --canonicalize',
+  // Excluded because they write or run: -o, -T, --compress-program; because it reads a list of files: --files0-from.
+  sort: `-[bcCdfghimMnRrsuVz] -[kt]= --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort
+    --ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort --random-sort --reverse --version-sort
+    --check[=] --merge --stable --unique --zero-terminated --key= --field-separator= --sort=`,
+  cut: `-[nsz] -[bcdf]= --complement --only-delimited --zero-terminated --bytes= --characters= --delimiter= --fields=
+    --output-delimiter=`,
+  tac: '-[b] -[s]=',
+  rev: '',
+  comm: '-[123z] --check-order --nocheck-order --total',
+  paste: '-[sz] -[d]= --serial --delimiters=',
+  column: '-[tx] -[sco]=',
+  od: '-[abcdfilosxv] -[AjNt]=',
+  cmp: '-[bls] -[in]= --print-bytes --verbose --quiet --silent',
+  // Excluded because they read a list of files: -c, --check.
+  md5sum: CHECKSUM,
+  sha1sum: CHECKSUM,
+  sha256sum: CHECKSUM,
+  stat: '-[fLt] -[c]= --dereference --file-system --terse --format= --printf=',
+  // Excluded because they follow links or read a list of files: -L, -D, -H, --files0-from.
+  du: `-[0abchklmPsSx] -[Bdt]= -[X]=FILE --null --all --apparent-size --bytes --total --human-readable --inodes
+    --count-links --si --no-dereference --separate-dirs --summarize --one-file-system --time[=] --block-size=
+    --max-depth= --threshold= --exclude= --time-style= --exclude-from=FILE`,
+  // Excluded because they run a program, read a list of files or write: -z, -f, -C.
+  file: '-[bhiL] --brief --mime --mime-type --mime-encoding --dereference',
+  pwd: '-[LP]',
+  which: '-[as]',
+  cat: `-[AbeEnstTuv] --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting
+    --show-all`,
+  nl: `-[p] -[bdfhilnsvw]= --no-renumber --body-numbering= --section-delimiter= --footer-numbering= --header-numbering=
+    --line-increment= --join-blank-lines= --number-format= --number-separator= --starting-line-number=
+    --number-width=`,
+  head: '-[qvz] -[cn]= -\\d+ --quiet --silent --verbose --zero-terminated --bytes= --lines=',
+  // Excluded because they reopen a name later: -F, --follow, --retry.
+  tail: '-[fqvz] -[cns]= -\\d+ --quiet --silent --verbose --zero-terminated --bytes= --lines= --sleep-interval=',
+  // Excluded because it reads a list of files: --files0-from.
+  wc: '-[cmlLw] --bytes --chars --lines --max-line-length --words',
+};
+
 export const KNOWN_SAFE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  ['true', anything],
-  ['false', anything],
-  ['echo', anything],
-  ['basename', anything],
-  ['dirname', anything],
+  ...Object.entries(READERS).map(([program, options]): [string, Rule] => [program, reader(options)]),
+  ...['true', 'false', 'echo', 'basename', 'dirname'].map((program): [string, Rule] => [program, anything]),
   ['test', condition],
   [
     '[',
@@ -375,20 +397,6 @@ export const KNOWN_SAFE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ],
   // Another operand sets the clock.
   ['date', async (words) => (words.every((word) => /^(\+.*|-u|-R|-I\w*|--utc)$/s.test(word)) ? words : null)],
-  ['whoami', reader()],
-  ['uname', reader('-[asnrvmpio]')],
-  ['nproc', reader('--all')],
-  ['realpath', reader('-[emqsz] --relative-to=FILE --relative-base=FILE')],
-  ['readlink', reader('-[efmnz] --canonicalize')],
-  // Excluded because they write or run: -o, -T, --compress-program; because it reads a list of files: --files0-from.
-  [
-    'sort',
-    reader(
-      `-[bcCdfghimMnRrsuVz] -[kt]= --ignore-leading-blanks --dictionary-order --ignore-case --general-numeric-sort
-      --ignore-nonprinting --month-sort --human-numeric-sort --numeric-sort --random-sort --reverse --version-sort
-      --check[=] --merge --stable --unique --zero-terminated --key= --field-separator= --sort=`,
-    ),
-  ],
   // With a second operand, it would write a file.
   [
     'uniq',
@@ -399,13 +407,6 @@ export const KNOWN_SAFE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
     ),
   ],
   [
-    'cut',
-    reader(
-      `-[nsz] -[bcdf]= --complement --only-delimited --zero-terminated --bytes= --characters= --delimiter= --fields=
-      --output-delimiter=`,
-    ),
-  ],
-  [
     'tr',
     reader(
       '-[cCdst] --complement --delete --squeeze-repeats --truncate-set1',
@@ -413,57 +414,7 @@ export const KNOWN_SAFE: ReadonlyMap<string, Rule> = new Map<string, Rule>([
       () => ({ files: [], others: [] }),
     ),
   ],
-  ['tac', reader('-[b] -[s]=')],
-  ['rev', reader()],
-  ['comm', reader('-[123z] --check-order --nocheck-order --total')],
-  ['paste', reader('-[sz] -[d]= --serial --delimiters=')],
-  ['column', reader('-[tx] -[sco]=')],
-  ['od', reader('-[abcdfilosxv] -[AjNt]=')],
   ['diff', diff],
-  ['cmp', reader('-[bls] -[in]= --print-bytes --verbose --quiet --silent')],
-  // Excluded because they read a list of files: -c, --check.
-  ['md5sum', checksum],
-  ['sha1sum', checksum],
-  ['sha256sum', checksum],
-  ['stat', reader('-[fLt] -[c]= --dereference --file-system --terse --format= --printf=')],
-  // Excluded because they follow links or read a list of files: -L, -D, -H, --files0-from.
-  [
-    'du',
-    reader(
-      `-[0abchklmPsSx] -[Bdt]= -[X]=FILE --null --all --apparent-size --bytes --total --human-readable --inodes
-      --count-links --si --no-dereference --separate-dirs --summarize --one-file-system --time[=] --block-size=
-      --max-depth= --threshold= --exclude= --time-style= --exclude-from=FILE`,
-    ),
-  ],
-  // Excluded because they run a program, read a list of files or write: -z, -f, -C.
-  ['file', reader('-[bhiL] --brief --mime --mime-type --mime-encoding --dereference')],
-  ['pwd', reader('-[LP]')],
-  ['which', reader('-[as]')],
-  [
-    'cat',
-    reader(
-      `-[AbeEnstTuv] --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting
-      --show-all`,
-    ),
-  ],
-  [
-    'nl',
-    reader(
-      `-[p] -[bdfhilnsvw]= --no-renumber --body-numbering= --section-delimiter= --footer-numbering= --header-numbering=
-      --line-increment= --join-blank-lines= --number-format= --number-separator= --starting-line-number=
-      --number-width=`,
-    ),
-  ],
-  ['head', reader('-[qvz] -[cn]= -\\d+ --quiet --silent --verbose --zero-terminated --bytes= --lines=')],
-  // Excluded because they reopen a name later: -F, --follow, --retry.
-  [
-    'tail',
-    reader(
-      '-[fqvz] -[cns]= -\\d+ --quiet --silent --verbose --zero-terminated --bytes= --lines= --sleep-interval=',
-    ),
-  ],
-  // Excluded because it reads a list of files: --files0-from.
-  ['wc', reader('-[cmlLw] --bytes --chars --lines --max-line-length --words')],
   ['ls', ls],
   ['grep', grep],
   ['rg', ripgrep],

@@ -3,9 +3,10 @@ import { existsSync, lstatSync, readFileSync, renameSync, rmSync, writeFileSync 
 import { lstat, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
+import { errorCode } from '../../lib/errors.ts';
 import { isReadOnly } from '../confined-path.ts';
 import type { Guard } from '../guard.ts';
-import { contains, errorCode, exists } from '../paths.ts';
+import { contains, exists } from '../paths.ts';
 import { SAME_FOLDER } from './git-view.ts';
 import { homeMounts } from './home.ts';
 

@@ -2,7 +2,8 @@
 import { lstatSync, readlinkSync, realpathSync, type Stats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { dirname, isAbsolute, join, sep } from 'node:path';
-import { contains, errorCode } from '../paths.ts';
+import { errorCode } from '../../lib/errors.ts';
+import { contains } from '../paths.ts';
 
 /** What an unapproved command may read, with all links resolved. */
 export type Scope = {

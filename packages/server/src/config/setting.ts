@@ -4,14 +4,14 @@ import type { z } from 'zod';
 export type Setting = {
   /** the first variable that is set and not empty is used */
   readonly env: readonly string[];
-  /** null for secrets: a command line can be read by other users of the machine */
-  readonly flag: string | null;
+  /** none for secrets: a command line can be read by other users of the machine */
+  readonly flag?: string;
   /** another name that is accepted, but not shown */
   readonly formerFlag?: string;
   /** placeholder after the flag in the help */
-  readonly argument: string;
-  /** parsed by the schema like any other value; undefined if the setting may stay unset */
-  readonly fallback: unknown;
+  readonly argument?: string;
+  /** parsed by the schema like any other value; absent if the setting may stay unset */
+  readonly fallback?: unknown;
   /** shown as the default in the help, if the fallback is not descriptive */
   readonly fallbackText?: string;
   /** a function: each schema is used once at startup and can be collected afterwards */
