@@ -1,4 +1,4 @@
-/** All dialects. A new one is a folder and one line here. If two share a path, the first here is tried first. */
+/** All dialects. A new one is a folder, one line here and its name in `names.ts`, which has the order. */
 import { a2a } from './a2a/dialect.ts';
 import { acp } from './acp/dialect.ts';
 import { agentloop } from './agentloop/dialect.ts';
@@ -11,11 +11,12 @@ import { copilot } from './copilot/dialect.ts';
 import { extension } from './extension/dialect.ts';
 import type { Dialect, ProjectedDialect } from './kit/dialect.ts';
 import { mcp } from './mcp/dialect.ts';
+import { DIALECT_NAMES, type DialectName } from './names.ts';
 import { native } from './native/dialect.ts';
 import { openai } from './openai/dialect.ts';
 import { pusher } from './pusher/dialect.ts';
 
-const ALL = [
+const ALL: { readonly [Name in DialectName]: Dialect<Name> } = {
   a2a,
   acp,
   agentloop,
@@ -30,15 +31,11 @@ const ALL = [
   native,
   openai,
   pusher,
-] as const;
+};
 
-export type DialectName = (typeof ALL)[number]['name'];
-
-export const DIALECTS: readonly Dialect<DialectName>[] = ALL;
+export const DIALECTS: readonly Dialect<DialectName>[] = DIALECT_NAMES.map((name) => ALL[name]);
 
 /** Dialects that show sessions. */
-export const PROJECTED: readonly ProjectedDialect<DialectName>[] = ALL.filter(
+export const PROJECTED: readonly ProjectedDialect<DialectName>[] = DIALECTS.filter(
   (dialect) => dialect.projection !== undefined,
 ) as ProjectedDialect<DialectName>[];
-
-export const DIALECT_NAMES: readonly DialectName[] = ALL.map(({ name }) => name);

@@ -1,8 +1,8 @@
-/** The server uses dialects through their descriptors: their names occur only in their own folders and in the index. */
+/** The server uses dialects through their descriptors: their names occur only in their own folders and in the list. */
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { Glob } from 'bun';
-import { DIALECT_NAMES } from './index.ts';
+import { DIALECT_NAMES } from './names.ts';
 
 const SOURCE = join(import.meta.dir, '..');
 const NAME = new RegExp(`(['"\`])(${DIALECT_NAMES.join('|')})\\1`, 'g');
@@ -10,7 +10,7 @@ const NAME = new RegExp(`(['"\`])(${DIALECT_NAMES.join('|')})\\1`, 'g');
 const isTestSupport = (path: string): boolean =>
   /\.test\.ts$|(^|\/)(testing|test-[\w-]+|suite)\.ts$|(^|\/)(testing|suite|contract)\//.test(path);
 const isOwn = (path: string): boolean =>
-  path === 'dialects/index.ts' || DIALECT_NAMES.some((name) => path.startsWith(`dialects/${name}/`));
+  path === 'dialects/names.ts' || DIALECT_NAMES.some((name) => path.startsWith(`dialects/${name}/`));
 /** Some dialects have the name of a vendor whose models can be selected. */
 const isVendor = (path: string): boolean =>
   /^(config\/(settings\/)?model|compose\/model-provider|providers\/[\w-]+)\.ts$/.test(path);
@@ -19,7 +19,7 @@ const OWN_TERMS: Readonly<Record<string, readonly string[]>> = { openai: ['mcp']
 const withoutComments = (source: string): string =>
   source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '');
 
-test('no dialect name appears outside of its folder and the index', async () => {
+test('no dialect name appears outside of its folder and the list', async () => {
   const paths = [...new Glob('**/*.ts').scanSync(SOURCE)].filter(
     (path) => !isTestSupport(path) && !isOwn(path) && !isVendor(path),
   );

@@ -3,12 +3,12 @@ import type { ConnectionId } from '@parlance/protocol';
 import { Hono } from 'hono';
 import type { Transport } from '../cluster/transport.ts';
 import type { Log } from '../core/index.ts';
-import type { Application } from '../dialects/pusher/application.ts';
-import type { Clock } from '../dialects/pusher/clock.ts';
+import { serveEndpoints } from '../dialects/kit/serve-endpoints.ts';
+import type { Limits } from '../dialects/pusher/contract.ts';
 import { openPusher } from '../dialects/pusher/inbound.ts';
-import type { Limits } from '../dialects/pusher/limits.ts';
-import { signedRoutes } from '../dialects/pusher/routes.ts';
-import { joinNodes, type PusherServer, pusherServer } from '../dialects/pusher/server.ts';
+import { joinNodes } from '../dialects/pusher/other-nodes.ts';
+import { type PusherContext, rest } from '../dialects/pusher/routes.ts';
+import { type Application, type Clock, type PusherServer, pusherServer } from '../dialects/pusher/server.ts';
 import { type Signable, signedQuery, subscriptionAuth } from '../dialects/pusher/signature.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import { ByteBudget } from '../http/byte-budget.ts';
@@ -162,7 +162,8 @@ export function servePusher(
     budgets: { anonymous, identified: anonymous },
     addressOf: () => '127.0.0.1',
   });
-  signedRoutes(app, server, { log: QUIET, readBody });
+  // Signed requests have no caller and use no engine.
+  serveEndpoints(app, rest, { server, log: QUIET, readBody, isDisabled: false } as unknown as PusherContext);
   const sockets = socketTransport(
     { ...SOCKET_LIMITS, frameBytes: 100_000, heldCharacters: 262_144 },
     { log: QUIET, anonymous },

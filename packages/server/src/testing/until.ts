@@ -2,7 +2,9 @@
 import { availableParallelism, loadavg } from 'node:os';
 
 const MAX_WAIT_MS = 15_000;
+/** Looks less often while it waits longer: looking takes processor time from what it waits for. */
 const LOOK_AGAIN_MS = 2;
+const MAX_LOOK_AGAIN_MS = 25;
 /** A test that really fails must not take hours. */
 const MAX_SLOWNESS = 10;
 
@@ -53,7 +55,8 @@ export async function until<Value>(
   do {
     const found = await within(Promise.resolve(look()), `no result: ${look}`);
     if (found) return found as Exclude<Value, Falsy>;
-    await Bun.sleep(pauseMs);
+    const waited = performance.now() - began;
+    await Bun.sleep(Math.max(pauseMs, Math.min(waited / 10, MAX_LOOK_AGAIN_MS)));
   } while (performance.now() - began < waitLimit());
   throw new Error(`did not become true: ${look} ${await message()}`);
 }

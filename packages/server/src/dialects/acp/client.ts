@@ -1,28 +1,48 @@
-/** The client of one socket: its pending permission requests, and frames that are held back. */
+/**
+ * The client of one socket: the sessions that it creates, opens, lists and closes, its pending permission requests, and frames
+ * that are held back.
+ */
 import { isAbsolute, join } from 'node:path';
-import type { ConnectionId } from '@parlance/protocol';
-import type { SessionRef } from '../../core/index.ts';
+import { type ConnectionId, type DurableEvent, Fault, type SessionId } from '@parlance/protocol';
+import type { z } from 'zod';
+import type { Caller, SessionRef } from '../../core/index.ts';
 import type { FrameTap, Pieces, Socket, Subscriber } from '../../http/connection.ts';
-import type { Body, CallContent, Permission } from './contract.ts';
-import { withdrawal } from './outbound.ts';
+import type { DialectContext } from '../kit/dialect.ts';
+import { replay } from '../kit/replay.ts';
+import type { SubscriptionHub } from '../kit/subscription-hub.ts';
+import type { Body, CallContent, ListSessions, Permission, Position } from './contract.ts';
+import { type State, start, step, withdrawal } from './outbound.ts';
+
+export type Context = Pick<DialectContext, 'engine' | 'log' | 'newId' | 'about'>;
 
 type PermissionBody = Extract<Body, { method: 'session/request_permission' }>;
+
+const MODES = [
+  { id: 'suggest', name: 'Ask before edits and commands' },
+  { id: 'auto-edit', name: 'Ask before commands' },
+  { id: 'full-auto', name: 'Run commands in the sandbox without asking' },
+] as const;
+
+const LISTED = 50;
+/** The most pages of sessions that are read for one page of the response. */
+const MAX_PAGES = 20;
 
 /** Polling interval for a slow reader, in milliseconds. */
 const READY_MS = 5;
 
-/** A session that is open on this socket. */
-export type OpenSession = { readonly ref: SessionRef; readonly folder: string };
-
 export class Client implements Subscriber {
-  /** by id */
-  readonly sessions = new Map<string, OpenSession>();
+  /** open sessions with their folders, by id */
+  readonly #sessions = new Map<string, { readonly ref: SessionRef; readonly folder: string }>();
   /** unanswered permission requests, by approval */
   readonly #pending = new Map<string, Permission>();
   /** requests that are sent after the response that opens their session, by session */
   readonly #held = new Map<string, PermissionBody[]>();
 
-  constructor(private readonly socket: Socket) {}
+  constructor(
+    private readonly socket: Socket,
+    private readonly ctx: Context,
+    private readonly hub: SubscriptionHub<State>,
+  ) {}
 
   get id(): ConnectionId {
     return this.socket.id;
@@ -31,6 +51,129 @@ export class Client implements Subscriber {
   get open(): boolean {
     return this.socket.open;
   }
+
+  /** Throws if the client has no valid token. */
+  get caller(): Caller {
+    const { principal, id } = this.socket;
+    if (!principal)
+      throw new Fault('unauthenticated', 'Authentication required: the token is missing or not valid.');
+    return { principal, dialect: 'acp', via: id };
+  }
+
+  // Sessions
+
+  async create(caller: Caller, cwd: string): Promise<SessionRef> {
+    const ref = { owner: caller.principal.id, id: this.ctx.newId() as SessionId };
+    await this.ctx.engine.send(ref, { type: 'session.create', cwd, labels: { cwd } }, caller);
+    await this.resume(ref);
+    return ref;
+  }
+
+  /** Throws `not_found`, also for sessions of other users. */
+  async find(id: string): Promise<SessionRef> {
+    const ref = await this.ctx.engine.find(this.caller.principal, id);
+    if (!ref) throw new Fault('not_found', 'There is no such session.');
+    return ref;
+  }
+
+  /** The response about an opened session. */
+  async view(ref: SessionRef): Promise<object> {
+    const { engine, about } = this.ctx;
+    const { approvalMode, agent, seq } = await engine.snapshot(ref);
+    const own = engine.catalog.agents.find(({ id }) => id === agent.id)?.approval;
+    const currentModeId = approvalMode ?? own ?? about.approval;
+    return { modes: { currentModeId, availableModes: MODES }, _meta: { 'parlance/seq': seq } };
+  }
+
+  /** Sends the past of the session, then live updates. Permission requests are held back until `release`. */
+  async load(ref: SessionRef, position: Position = { after: 0, keys: [] }): Promise<void> {
+    await this.#open(ref);
+    await this.hub.subscribe(ref, this, { cursor: new Past(this.ctx, this, ref, position) });
+  }
+
+  /** Sends live updates from now on. Permission requests are held back as in `load`. */
+  async resume(ref: SessionRef): Promise<void> {
+    await this.#open(ref);
+    await this.hub.subscribe(ref, this, { shown: (body) => 'id' in body });
+  }
+
+  async #open(ref: SessionRef): Promise<void> {
+    const { created } = await this.ctx.engine.snapshot(ref);
+    this.hub.unsubscribe(ref, this);
+    this.#held.set(ref.id, []);
+    for (const [approval, { sessionId }] of this.#pending)
+      if (sessionId === ref.id) this.#pending.delete(approval);
+    this.#sessions.set(ref.id, { ref, folder: created?.cwd ?? this.ctx.engine.root });
+  }
+
+  /** Withdraws the permission requests of the session, and stops its updates. */
+  endSession(id: string): void {
+    const open = this.#sessions.get(id);
+    if (!open) return;
+    for (const [approval, { sessionId }] of this.#pending)
+      if (sessionId === id) this.#withdraw(approval, JSON.stringify(withdrawal(approval)));
+    this.#held.delete(id);
+    this.#sessions.delete(id);
+    this.hub.unsubscribe(open.ref, this);
+  }
+
+  async list({ principal }: Caller, { cwd, cursor }: z.output<typeof ListSessions>): Promise<object> {
+    const { engine } = this.ctx;
+    const sessions: object[] = [];
+    let next = cursor ?? undefined;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const found = await engine.list(principal, { limit: LISTED - sessions.length, cursor: next });
+      for (const { ref, labels, title, updatedAt } of found.sessions) {
+        const folder = labels.cwd ?? engine.root;
+        if (ref.owner !== principal.id || (cwd && cwd !== folder)) continue;
+        sessions.push({
+          sessionId: ref.id,
+          cwd: folder,
+          title: title || null,
+          updatedAt: new Date(updatedAt).toISOString(),
+        });
+      }
+      next = found.next ?? undefined;
+      if (next === undefined || sessions.length === LISTED) break;
+    }
+    return { sessions, ...(next !== undefined && { nextCursor: next }) };
+  }
+
+  // Permission requests
+
+  /** Sends the requests of the session that were held back. */
+  release(session: string): void {
+    const held = this.#held.get(session) ?? [];
+    this.#held.delete(session);
+    for (const body of held) this.#request(body);
+  }
+
+  /** The permission request that is pending here; null if there is none, or it was answered. */
+  answered(approval: string): { ref: SessionRef; options: Permission['options'] } | null {
+    const asked = this.#pending.get(approval);
+    this.#pending.delete(approval);
+    const ref = asked && this.#sessions.get(asked.sessionId)?.ref;
+    return ref ? { ref, options: asked.options } : null;
+  }
+
+  #request(body: PermissionBody): void {
+    const { sessionId } = body.params;
+    const held = this.#held.get(sessionId);
+    if (held) return void held.push(body);
+    this.#pending.set(body.id, body.params);
+    this.socket.sendFrame(this.#located(body));
+  }
+
+  #withdraw(approval: string, text: string): void {
+    for (const [session, held] of this.#held)
+      this.#held.set(
+        session,
+        held.filter(({ id }) => id !== approval),
+      );
+    if (this.#pending.delete(approval)) this.socket.send(text);
+  }
+
+  // Frames
 
   send(text: string, frame?: object, pieces?: Pieces): void {
     const body = frame as Body | undefined;
@@ -56,57 +199,11 @@ export class Client implements Subscriber {
     while (this.socket.open && this.socket.behind) await Bun.sleep(READY_MS);
   }
 
-  /** Holds back permission requests of the session until `release` is called. */
-  hold(session: string): void {
-    this.#held.set(session, []);
-    for (const [approval, { sessionId }] of this.#pending)
-      if (sessionId === session) this.#pending.delete(approval);
-  }
-
-  release(session: string): void {
-    const held = this.#held.get(session) ?? [];
-    this.#held.delete(session);
-    for (const body of held) this.#request(body);
-  }
-
-  /** The permission request that is pending here; null if there is none, or it was answered. */
-  answered(approval: string): { ref: SessionRef; options: Permission['options'] } | null {
-    const asked = this.#pending.get(approval);
-    this.#pending.delete(approval);
-    const ref = asked && this.sessions.get(asked.sessionId)?.ref;
-    return ref ? { ref, options: asked.options } : null;
-  }
-
-  /** Withdraws the permission requests of the session. */
-  withdrawAll(session: string): void {
-    for (const [approval, { sessionId }] of this.#pending)
-      if (sessionId === session) this.#withdraw(approval, JSON.stringify(withdrawal(approval)));
-    this.#held.delete(session);
-    this.sessions.delete(session);
-  }
-
-  #request(body: PermissionBody): void {
-    const { sessionId } = body.params;
-    const held = this.#held.get(sessionId);
-    if (held) return void held.push(body);
-    this.#pending.set(body.id, body.params);
-    this.socket.sendFrame(this.#located(body));
-  }
-
-  #withdraw(approval: string, text: string): void {
-    for (const [session, held] of this.#held)
-      this.#held.set(
-        session,
-        held.filter(({ id }) => id !== approval),
-      );
-    if (this.#pending.delete(approval)) this.socket.send(text);
-  }
-
   /** Editors expect absolute paths. */
   #located<Shown extends Body>(body: Shown): Shown {
     if (body.method === '$/cancel_request') return body;
     const { params } = body;
-    const folder = this.sessions.get(params.sessionId)?.folder;
+    const folder = this.#sessions.get(params.sessionId)?.folder;
     const call = 'toolCall' in params ? params.toolCall : params.update;
     if (folder === undefined || !('toolCallId' in call)) return body;
     const content: readonly CallContent[] = call.content ?? [];
@@ -128,5 +225,47 @@ export class Client implements Subscriber {
       ...body,
       params: { ...params, ...('toolCall' in params ? { toolCall: whole } : { update: whole }) },
     };
+  }
+}
+
+const PAGE = 200;
+
+/** The stored events of a session, for a subscriber that reads them before live ones. */
+class Past {
+  seq = 0;
+  #state: State | null = null;
+  /** inputs that the client has sent itself */
+  readonly #own = new Set<string>();
+
+  constructor(
+    private readonly ctx: Context,
+    private readonly client: Client,
+    private readonly ref: SessionRef,
+    private readonly position: Position,
+  ) {}
+
+  async catchUp(head: number): Promise<void> {
+    const { ref, client } = this;
+    while (this.seq < head && client.open) {
+      const events = await this.ctx.engine.events(ref, this.seq, Math.min(PAGE, head - this.seq));
+      if (events.length === 0) return;
+      this.#state ??= { ...start(await this.ctx.engine.snapshot(ref)), block: null, titled: false };
+      for (const { event, state, bodies } of replay(step, this.#state, events)) {
+        this.#state = state;
+        if (this.#isNew(event))
+          for (const body of bodies)
+            if (body.method === 'session/update') client.send(JSON.stringify(body), body);
+      }
+      this.seq = events.at(-1)?.seq ?? head;
+      await client.ready();
+    }
+  }
+
+  #isNew(event: DurableEvent): boolean {
+    const { after, keys } = this.position;
+    if (event.type === 'input.accepted' && event.key !== undefined && keys.includes(event.key))
+      this.#own.add(event.input);
+    if (event.type === 'turn.started' && this.#own.has(event.input)) return false;
+    return event.seq > after;
   }
 }

@@ -52,6 +52,7 @@ export const Position = z.object({
   /** the keys of its own prompts: their text is not repeated */
   keys: z.array(z.string().max(200)).max(1_000),
 });
+export type Position = z.output<typeof Position>;
 export const ListSessions = z.object({
   cwd: z.string().max(4_096).nullish(),
   cursor: z.string().max(1_000).nullish(),
@@ -82,33 +83,23 @@ const id = z.union([z.string(), z.number(), z.null()]);
 type Examples = (ids: ExampleIds) => readonly [Named, ...Named[]];
 type Named = { readonly title: string; readonly params: object };
 
-const request = (
-  method: string,
-  params: z.ZodType,
-  [summary, examples]: [string, Examples],
-): InboundMessage => ({
-  summary,
-  schema: z.object({ jsonrpc, id, method: z.literal(method), params }),
-  examples: framed(examples, (shown) => ({ jsonrpc: '2.0', id: 1, method, params: shown })),
-});
-
-const notification = (
-  method: string,
-  params: z.ZodType,
-  [summary, examples]: [string, Examples],
-): InboundMessage => ({
-  summary,
-  schema: z.object({ jsonrpc, method: z.literal(method), params }),
-  examples: framed(examples, (shown) => ({ jsonrpc: '2.0', method, params: shown })),
-});
-
-function framed(examples: Examples, frameOf: (params: object) => object): InboundMessage['examples'] {
-  return (ids) => {
-    const [first, ...others] = examples(ids);
-    const shown = ({ title, params }: Named): MessageExample => ({ title, frame: frameOf(params) });
-    return [shown(first), ...others.map(shown)];
-  };
-}
+/** A message without an id is a notification. */
+const message =
+  (head: { readonly id?: 1 }) =>
+  (method: string, params: z.ZodType, [summary, examples]: [string, Examples]): InboundMessage => ({
+    summary,
+    schema: z.object({ jsonrpc, ...(head.id && { id }), method: z.literal(method), params }),
+    examples(ids) {
+      const [first, ...others] = examples(ids);
+      const shown = (example: Named): MessageExample => ({
+        title: example.title,
+        frame: { jsonrpc: '2.0', ...head, method, params: example.params },
+      });
+      return [shown(first), ...others.map(shown)];
+    },
+  });
+const request = message({ id: 1 });
+const notification = message({});
 
 const folder = '/home/ada/project';
 const words = (text: string) => ({ type: 'text', text });
@@ -428,7 +419,6 @@ await client({ name: 'example' })
   });`,
     },
   ],
-  endpoints: [],
   socket: { nameField: 'method' },
   messages: { in: inbound(), out: outbound() },
 });

@@ -12,7 +12,7 @@ import {
   type TurnId,
   textPart,
 } from '@parlance/protocol';
-import type { SessionRef } from '../../core/index.ts';
+import type { Caller, SessionRef } from '../../core/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { reported, socketIds } from '../kit/dialect.ts';
 import {
@@ -28,7 +28,7 @@ import {
   resultMessage,
 } from '../kit/json-rpc.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { Client } from './client.ts';
+import { Client, type Context } from './client.ts';
 import {
   type Block,
   CancelRequest,
@@ -38,11 +38,11 @@ import {
   OneSession,
   OpenSession,
   PermissionResult,
+  Position,
   Prompt as PromptParams,
   SetMode,
 } from './contract.ts';
 import type { State } from './outbound.ts';
-import { type Caller, type Context, positionOf, Sessions } from './sessions.ts';
 
 const PROTOCOL_VERSION = 1;
 
@@ -62,7 +62,6 @@ type Answer = object | ((id: RpcId) => void);
 
 class AcpConnection {
   readonly #client: Client;
-  readonly #sessions: Sessions;
   /** by request id */
   readonly #prompts = new Map<RpcId, Prompt>();
 
@@ -71,8 +70,7 @@ class AcpConnection {
     private readonly ctx: Context,
     private readonly hub: SubscriptionHub<State>,
   ) {
-    this.#client = new Client(socket);
-    this.#sessions = new Sessions(ctx, hub);
+    this.#client = new Client(socket, ctx, hub);
   }
 
   async receive(frame: unknown): Promise<void> {
@@ -129,66 +127,59 @@ class AcpConnection {
     }
   }
 
-  get #caller(): Caller {
-    const { principal } = this.socket;
-    if (!principal)
-      throw new Fault('unauthenticated', 'Authentication required: the token is missing or not valid.');
-    return { principal, client: this.#client };
-  }
-
   readonly #methods: Readonly<Record<string, (params: Params) => Promise<Answer>>> = {
     initialize: async (params) => {
       paramsOf(Initialize, params);
       return initialized(this.ctx.about.version);
     },
     authenticate: async () => {
-      void this.#caller;
+      void this.#client.caller;
       return {};
     },
     'session/new': async (params) => {
-      const caller = this.#caller;
-      const ref = await this.#sessions.create(paramsOf(NewSession, params).cwd, caller);
-      return this.#opened(ref.id, { sessionId: ref.id, ...(await this.#sessions.view(ref)) });
+      const { caller } = this.#client;
+      const ref = await this.#client.create(caller, paramsOf(NewSession, params).cwd);
+      return this.#opened(ref, { sessionId: ref.id });
     },
     'session/load': async (params) => {
-      const ref = await this.#sessions.find(paramsOf(OpenSession, params).sessionId, this.#caller);
-      await this.#sessions.load(ref, this.#client);
-      return this.#opened(ref.id, await this.#sessions.view(ref));
+      const ref = await this.#client.find(paramsOf(OpenSession, params).sessionId);
+      await this.#client.load(ref);
+      return this.#opened(ref);
     },
     'session/resume': async (params) => {
       const { sessionId, _meta } = paramsOf(OpenSession, params);
-      const ref = await this.#sessions.find(sessionId, this.#caller);
-      const position = positionOf(_meta?.['parlance/resume']);
-      if (position) await this.#sessions.load(ref, this.#client, position);
-      else await this.#sessions.resume(ref, this.#client);
-      return this.#opened(ref.id, await this.#sessions.view(ref));
+      const ref = await this.#client.find(sessionId);
+      const position = Position.safeParse(_meta?.['parlance/resume']);
+      if (position.success) await this.#client.load(ref, position.data);
+      else await this.#client.resume(ref);
+      return this.#opened(ref);
     },
     'session/list': async (params) => {
-      const caller = this.#caller;
-      return this.#sessions.list(paramsOf(ListSessions, params), caller);
+      const { caller } = this.#client;
+      return this.#client.list(caller, paramsOf(ListSessions, params));
     },
     'session/close': async (params) => {
-      const { id } = await this.#sessions.find(paramsOf(OneSession, params).sessionId, this.#caller);
-      this.#sessions.close(id, this.#client);
+      const { id } = await this.#client.find(paramsOf(OneSession, params).sessionId);
+      this.#client.endSession(id);
       return {};
     },
     'session/set_mode': async (params) => {
-      const caller = this.#caller;
+      const { caller } = this.#client;
       const { sessionId, modeId } = paramsOf(SetMode, params);
-      const ref = await this.#sessions.find(sessionId, caller);
-      await this.ctx.engine.send(ref, { type: 'session.configure', approval: modeId }, this.#by(caller));
+      const ref = await this.#client.find(sessionId);
+      await this.ctx.engine.send(ref, { type: 'session.configure', approval: modeId }, caller);
       return {};
     },
     'session/prompt': async (params) => {
-      const caller = this.#caller;
+      const { caller } = this.#client;
       const { sessionId, prompt, _meta } = paramsOf(PromptParams, params);
-      const ref = await this.#sessions.find(sessionId, caller);
+      const ref = await this.#client.find(sessionId);
       if (!this.hub.isSubscribed(ref, this.#client)) {
-        await this.#sessions.resume(ref, this.#client);
+        await this.#client.resume(ref);
         this.#client.release(ref.id);
       }
       const key = _meta?.['parlance/key'] ?? null;
-      const submitted = await submit(this.ctx, { ref, parts: partsOf(prompt), key }, caller);
+      const submitted = await submit(this.ctx, caller, ref, prompt.map(partOf), key);
       return (id) => this.#await(id, submitted);
     },
   };
@@ -209,18 +200,19 @@ class AcpConnection {
   }
 
   /** Permission requests are sent after the response, because the client does not know the session before. */
-  #opened(session: string, answer: object): Answer {
+  async #opened(ref: SessionRef, about: object = {}): Promise<Answer> {
+    const answer = { ...about, ...(await this.#client.view(ref)) };
     return (id) => {
       this.socket.sendFrame(resultMessage(id, answer));
-      this.#client.release(session);
+      this.#client.release(ref.id);
     };
   }
 
   async #notified(method: string, params: Params): Promise<void> {
     if (method === 'session/cancel') {
-      const ref = await this.#sessions.find(paramsOf(OneSession, params).sessionId, this.#caller);
+      const ref = await this.#client.find(paramsOf(OneSession, params).sessionId);
       const own = [...this.#prompts.values()].filter((prompt) => prompt.ref.id === ref.id);
-      if (own.length === 0) await this.ctx.engine.send(ref, { type: 'turn.cancel' }, this.#by(this.#caller));
+      if (own.length === 0) await this.ctx.engine.send(ref, { type: 'turn.cancel' }, this.#client.caller);
       for (const prompt of own) await this.#cancel(prompt);
     } else if (method === '$/cancel_request') {
       const prompt = this.#prompts.get(paramsOf(CancelRequest, params).requestId);
@@ -230,7 +222,7 @@ class AcpConnection {
 
   async #cancel({ ref, turn }: Prompt): Promise<void> {
     await this.#quietly(async () => {
-      await this.ctx.engine.send(ref, { type: 'turn.cancel', turn }, this.#by(this.#caller));
+      await this.ctx.engine.send(ref, { type: 'turn.cancel', turn }, this.#client.caller);
     });
   }
 
@@ -244,13 +236,9 @@ class AcpConnection {
     // Anything but an option that was offered is a denial.
     const answer = asked.options.find(({ optionId }) => optionId === chosen)?.optionId ?? 'deny';
     const command = { type: 'approval.answer', approval: id as ApprovalId, answer } as const;
-    await this.ctx.engine.send(asked.ref, command, this.#by(this.#caller)).catch((thrown: unknown) => {
+    await this.ctx.engine.send(asked.ref, command, this.#client.caller).catch((thrown: unknown) => {
       if (asFault(thrown).code !== 'no_approval') throw thrown;
     });
-  }
-
-  #by({ principal, client }: Caller) {
-    return { principal, dialect: 'acp', via: client.id };
   }
 }
 
@@ -283,8 +271,6 @@ const faultFrame = (id: RpcId, fault: Fault) => errorMessage(id, errorOf(fault, 
 // In: converts the blocks of a prompt to the parts of an input.
 
 /** The model receives links and embedded resources with name and URI. */
-const partsOf = (blocks: readonly Block[]): Part[] => blocks.map(partOf);
-
 function partOf(block: Block): Part {
   switch (block.type) {
     case 'text':
@@ -316,12 +302,6 @@ const nameOf = (uri: string): string =>
 
 type StopReason = 'end_turn' | 'cancelled' | 'max_tokens' | 'max_turn_requests' | 'refusal';
 
-type PromptRequest = {
-  readonly ref: SessionRef;
-  readonly parts: readonly Part[];
-  readonly key: string | null;
-};
-
 /** A prompt with an unfinished turn. */
 type Prompt = {
   readonly ref: SessionRef;
@@ -333,8 +313,13 @@ type Prompt = {
 };
 
 /** Resolves when the input is accepted. The same key in the same session is the same turn. */
-async function submit(ctx: Context, { ref, parts, key }: PromptRequest, caller: Caller): Promise<Prompt> {
-  const { principal, client } = caller;
+async function submit(
+  ctx: Context,
+  caller: Caller,
+  ref: SessionRef,
+  parts: Part[],
+  key: string | null,
+): Promise<Prompt> {
   const turn = (key === null ? ctx.newId() : turnOfKey(ref, key)) as TurnId;
   const { promise, resolve, reject } = Promise.withResolvers<StopReason>();
   promise.catch(() => undefined);
@@ -350,9 +335,9 @@ async function submit(ctx: Context, { ref, parts, key }: PromptRequest, caller: 
     }
   };
   let watch = await ctx.engine.watch(ref, sink);
-  const by = { principal, dialect: 'acp', via: client.id, turn, ...(key !== null && { key }) };
+  const by = { ...caller, turn, ...(key !== null && { key }) };
   try {
-    const { events } = await ctx.engine.send(ref, { type: 'input.submit', parts: [...parts] }, by);
+    const { events } = await ctx.engine.send(ref, { type: 'input.submit', parts }, by);
     if (events.length === 0) {
       // It was accepted before, and its turn may have ended in the meantime.
       watch.stop();

@@ -17,12 +17,21 @@ import {
 } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
-import { wholeText } from '../kit/approval-text.ts';
-import { type Calls, finalAnswer, NO_CALLS, resultData, trackCalls } from '../kit/calls.ts';
-import { type Inputs, NO_INPUTS, trackInputs } from '../kit/inputs.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
-import { streamRestartText } from '../kit/restart-text.ts';
-import { NO_APPROVALS, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
+import { streamRestartText, wholeText } from '../kit/texts.ts';
+import {
+  type Calls,
+  finalAnswer,
+  type Inputs,
+  NO_APPROVALS,
+  NO_CALLS,
+  NO_INPUTS,
+  resultData,
+  trackApprovals,
+  trackCalls,
+  trackInputs,
+  type WaitingApprovals,
+} from '../kit/tracking.ts';
 import type { Body, CallContent, Chunk, Permission, Update } from './contract.ts';
 import { callFields, diffsOf, diffsToApprove, planOf } from './tool-calls.ts';
 

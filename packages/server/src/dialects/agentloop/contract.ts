@@ -301,7 +301,6 @@ export const description = (): Description => ({
   title: 'Terminal agent',
   summary:
     'Terminal and web front ends of a coding agent. One socket is one conversation; ?session=NAME joins a session.',
-  endpoints: [],
   socket: {
     nameField: 'type',
   },

@@ -12,14 +12,24 @@ import {
 } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
-import { type Calls, finalAnswer, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../kit/calls.ts';
-import { HTTP_STATUS } from '../kit/http-status.ts';
-import { nthId } from '../kit/ids.ts';
-import { type Inputs, NO_INPUTS, trackInputs } from '../kit/inputs.ts';
-import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
-import { streamRestartText } from '../kit/restart-text.ts';
-import { retryField, retryText } from '../kit/retry.ts';
-import { NO_APPROVALS, newlyShown, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
+import { HTTP_STATUS, retryField, retryText } from '../kit/faults.ts';
+import { type Frame, NONE, nthId, type Projection, type StepResult } from '../kit/projection.ts';
+import { streamRestartText } from '../kit/texts.ts';
+import {
+  type Calls,
+  finalAnswer,
+  firstSeen,
+  type Inputs,
+  NO_APPROVALS,
+  NO_CALLS,
+  NO_INPUTS,
+  newlyShown,
+  type TrackedCall,
+  trackApprovals,
+  trackCalls,
+  trackInputs,
+  type WaitingApprovals,
+} from '../kit/tracking.ts';
 import type { Body, ClientFrame, Details, Item } from './contract.ts';
 
 export type State = {

@@ -4,80 +4,65 @@
  * interrupts. State, activities and steps are not sent. A disconnect ends the turn that the request started,
  * because the protocol has no other way to stop.
  */
-
 import { Fault, type FaultCode } from '@parlance/protocol';
-import type { Hono, Context as HonoContext } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { EventStream, Pieces } from '../../http/connection.ts';
-import { principalOf } from '../../http/request-identity.ts';
-import { defineDialect, reported, requestIds } from '../kit/dialect.ts';
-import { HTTP_STATUS } from '../kit/http-status.ts';
+import { KeyedQueue } from '../../lib/keyed-queue.ts';
+import { type DialectContext, defineDialect, requestIds } from '../kit/dialect.ts';
+import { endpointOf } from '../kit/endpoint.ts';
+import { HTTP_STATUS, retryText } from '../kit/faults.ts';
 import { TOO_SLOW } from '../kit/request-turn.ts';
-import { retryText, setRetryAfter } from '../kit/retry.ts';
-import { body } from '../kit/vendor-requests.ts';
-import type { Context } from './context.ts';
-import { type AguiEvent, encode } from './events.ts';
-import { projection } from './projection.ts';
+import { invalidRequest } from '../kit/vendor-requests.ts';
+import { type AguiEvent, examples, hello, RunAgentInput, run, started } from './contract.ts';
+import { begin, type RunRequest } from './inbound.ts';
+import { encode, pieces, projection } from './outbound.ts';
 import { Run, type RunParts } from './run.ts';
-import type { RunRequest } from './run-request.ts';
-import { RunAgentInput } from './schemas.ts';
-import { Threads } from './threads.ts';
 
-// Faults before a stream: an HTTP status and `{message, code}`.
+/** The queue runs requests about one thread one after another. */
+type Context = DialectContext & { readonly queue: KeyedQueue };
 
-type ErrorBody = { readonly message: string; readonly code: string };
+const endpoint = endpointOf<Context, object>();
 
-const statusOf = ({ code }: Fault): ContentfulStatusCode => HTTP_STATUS[code];
+const COMMON = {
+  method: 'post',
+  security: 'caller',
+  body: RunAgentInput,
+  answers: {
+    200: {
+      description: 'The events of the run',
+      type: 'text/event-stream',
+      text: '`data: {event}` lines, from RUN_STARTED to RUN_FINISHED or RUN_ERROR',
+    },
+  },
+  errors: [400, 401, 403, 404, 413, 429, 503],
+} as const;
 
-const errorBody = (fault: Fault): ErrorBody => ({ message: retryText(fault), code: fault.code });
+const endpoints = [
+  endpoint({
+    ...COMMON,
+    path: '/agui',
+    summary: 'Run the default agent, answer what it waits for, or show the thread',
+    examples,
+    handle: ({ request, principal, body }, ctx) => answer(ctx, request, { principal, run: body }),
+  }),
+  endpoint({
+    ...COMMON,
+    path: '/agui/{agent}',
+    summary: 'The same with a specific agent',
+    examples: ({ session }) => [
+      { ...started(session), params: { agent: 'coder' } },
+      { params: { agent: 'nobody' }, probe: true, body: run(session, 'run-7', { messages: [hello] }) },
+    ],
+    allow({ params: { agent } }, { engine }) {
+      if (!engine.catalog.listed.agents.some(({ id }) => id === agent))
+        throw new Fault('not_found', `There is no agent ${agent}.`);
+    },
+    handle: ({ request, principal, params: { agent }, body }, ctx) =>
+      answer(ctx, request, { principal, agent, run: body }),
+  }),
+];
 
-const CODES: Readonly<Record<number, FaultCode>> = {
-  400: 'invalid',
-  401: 'unauthenticated',
-  403: 'forbidden',
-  404: 'not_found',
-  413: 'too_large',
-  429: 'limited',
-  503: 'overloaded',
-};
-
-/** The origin is not allowed, the endpoint does not exist, or an error occurred. */
-const refusal = (status: number, message: string): ErrorBody => ({
-  message,
-  code: CODES[status] ?? (status < 500 ? 'invalid' : 'internal'),
-});
-
-export const agui = defineDialect({
-  name: 'agui',
-  listen: [{ http: '/agui/*' }],
-  inbound: (ctx) => ({ routes: (app) => routes(app, ctx) }),
-  projection,
-  faults: { refusal },
-  describe: async () => (await import('./describe.ts')).description,
-});
-
-// In: one endpoint per agent.
-
-function routes(app: Hono, ctx: Context): void {
-  const threads = new Threads(ctx);
-  const answer = (c: HonoContext, agent?: string) =>
-    answered(ctx, threads, { c, agent }).catch((thrown: unknown) => failed(ctx, c, thrown));
-  app.post('/agui', (c) => answer(c));
-  app.post('/agui/:agent', (c) => answer(c, c.req.param('agent')));
-}
-
-async function answered(
-  ctx: Context,
-  threads: Threads,
-  { c, agent }: { readonly c: HonoContext; readonly agent: string | undefined },
-): Promise<Response> {
-  const request = c.req.raw;
-  ctx.countRequest(request);
-  const principal = await principalOf(ctx.authenticator, request);
-  if (agent !== undefined && !ctx.engine.catalog.listed.agents.some(({ id }) => id === agent))
-    throw new Fault('not_found', `There is no agent ${agent}.`);
-  const runRequest: RunRequest = { principal, agent, run: await body(ctx, request, RunAgentInput) };
-  const started = await threads.begin(runRequest);
+async function answer(ctx: Context, request: Request, runRequest: RunRequest): Promise<Response> {
+  const started = await begin(ctx, runRequest);
   const produce = producer(ctx, { request: runRequest, started, ids: requestIds(request) });
   return ctx.stream(request, { dialect: 'agui', encode, produce });
 }
@@ -99,19 +84,31 @@ const producer =
     stream.send(encode({ type: 'RUN_ERROR', message, code }));
   };
 
-/** Merges pieces of text and arguments for a slow reader. */
-const pieces: Pieces<AguiEvent> = {
-  key: (event) => ('delta' in event ? `${event.type} ${idOf(event)}` : null),
-  text: (event) => ('delta' in event ? event.delta : ''),
-  with: (event, delta) => ({ ...event, delta }) as AguiEvent,
+const CODES: Readonly<Record<number, FaultCode>> = {
+  400: 'invalid',
+  401: 'unauthenticated',
+  403: 'forbidden',
+  404: 'not_found',
+  413: 'too_large',
+  429: 'limited',
+  503: 'overloaded',
 };
 
-const idOf = (event: Extract<AguiEvent, { delta: string }>): string =>
-  'toolCallId' in event ? event.toolCallId : event.messageId;
-
-function failed(ctx: Context, c: HonoContext, thrown: unknown): Response {
-  const fault = reported(thrown, ctx, requestIds(c.req.raw));
-  if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-  setRetryAfter(c, fault);
-  return c.json(errorBody(fault), statusOf(fault));
-}
+export const agui = defineDialect({
+  name: 'agui',
+  listen: [{ http: '/agui/*' }],
+  inbound: (ctx) => ({ rest: { ...ctx, queue: new KeyedQueue() } }),
+  rest: {
+    endpoints,
+    invalid: invalidRequest,
+    fault: (fault, c) => c.json({ message: retryText(fault), code: fault.code }, HTTP_STATUS[fault.code]),
+  },
+  projection,
+  faults: {
+    refusal: (status, message) => ({
+      message,
+      code: CODES[status] ?? (status < 500 ? 'invalid' : 'internal'),
+    }),
+  },
+  describe: async () => (await import('./describe.ts')).description,
+});

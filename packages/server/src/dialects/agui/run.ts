@@ -1,4 +1,5 @@
 /** One request and its stream: follows the turn of the request, or shows the thread and its running turn. */
+import type { RunFinishedOutcome, TokenUsage } from '@ag-ui/core';
 import {
   type DurableEvent,
   Fault,
@@ -9,17 +10,23 @@ import {
   textPart,
   type Usage,
 } from '@parlance/protocol';
-import type { Engine, RunStatus, SessionRef } from '../../core/index.ts';
-import { type LogIds, reported } from '../kit/dialect.ts';
-import { retryText } from '../kit/retry.ts';
+import { addUsage, type Engine, type RunStatus, type SessionRef } from '../../core/index.ts';
+import { type DialectContext, type LogIds, reported } from '../kit/dialect.ts';
+import { retryText } from '../kit/faults.ts';
+import { cancelTurn } from '../kit/request-turn.ts';
 import { TurnReader } from '../kit/turn-reader.ts';
-import { contentOf, resultOf } from './content.ts';
-import type { Context } from './context.ts';
-import type { AguiEvent, ContentEvent, Message, Outcome, TokenUsage } from './events.ts';
-import { interruptOf } from './interrupts.ts';
-import { closing, IDLE, projection, type State, type Update } from './projection.ts';
-import { callerOf, type RunRequest, type StartedRun } from './run-request.ts';
-import type { Message as GivenMessage } from './schemas.ts';
+import type { AguiEvent, ContentEvent, GivenMessage, Message } from './contract.ts';
+import { callerOf, type RunRequest, type StartedRun } from './inbound.ts';
+import {
+  closing,
+  contentOf,
+  IDLE,
+  interruptOf,
+  projection,
+  resultOf,
+  type State,
+  type Update,
+} from './outbound.ts';
 
 export type RunParts = {
   readonly request: RunRequest;
@@ -36,7 +43,7 @@ type PassedUpdate = { readonly update: Update; readonly seq: number };
 export class Run {
   readonly #ends = Promise.withResolvers<void>();
   readonly #client: ClientView;
-  readonly #usage = new RunUsage();
+  #usage: Usage = { inputTokens: 0, outputTokens: 0 };
   /** turns that are shown */
   readonly #shown = new Set<TurnId>();
   /** updates of stored events, without discarded output, which need not be shown; null once they were sent */
@@ -51,7 +58,7 @@ export class Run {
   #isAbandoned = false;
 
   constructor(
-    private readonly ctx: Context,
+    private readonly ctx: Pick<DialectContext, 'engine' | 'log'>,
     private readonly parts: RunParts,
   ) {
     this.#client = new ClientView(parts.request.run.messages);
@@ -156,7 +163,8 @@ export class Run {
         if (!this.#isKnown(update.event)) this.#send(update.event);
         return;
       case 'answered':
-        if (seq > (this.parts.started.target?.counted ?? 0)) this.#usage.add(update.usage);
+        if (seq > (this.parts.started.target?.counted ?? 0))
+          this.#usage = addUsage(this.#usage, update.usage);
         return;
       case 'discarded':
         this.#held = [];
@@ -215,10 +223,10 @@ export class Run {
       this.#finish({ type: 'success', pendingToolCallIds: status.deferred.map(({ call }) => call) });
   }
 
-  #finish(outcome: Outcome): void {
+  #finish(outcome: RunFinishedOutcome): void {
     const { threadId, runId, protocolVersion } = this.parts.request.run;
     const ended = protocolVersion ? { outcome } : legacyOutcome(outcome);
-    this.#send({ type: 'RUN_FINISHED', threadId, runId, ...ended, ...this.#usage.usage });
+    this.#send({ type: 'RUN_FINISHED', threadId, runId, ...ended, ...usageOf(this.#usage) });
     this.#stop();
   }
 
@@ -239,18 +247,8 @@ export class Run {
     const turn = this.#isShown() ? this.#reader?.state.turn : this.parts.started.target?.planned;
     if (this.#past || !turn) return;
     this.#stop();
-    void this.#cancel(turn);
-  }
-
-  async #cancel(turn: TurnId): Promise<void> {
-    const { engine, log } = this.ctx;
     const { started, request } = this.parts;
-    try {
-      await engine.send(started.ref, { type: 'turn.cancel', turn }, callerOf(request));
-    } catch (thrown) {
-      if (!(thrown instanceof Fault))
-        log.error({ err: thrown, session: started.ref.id }, 'failed to cancel turn');
-    }
+    void cancelTurn(this.ctx, started.ref, callerOf(request), turn);
   }
 
   #stop(): void {
@@ -316,7 +314,7 @@ class ClientView {
  * The outcome for clients that do not declare a protocol version. Versions before 1.0, such as the one in
  * CopilotKit's runtime, fail on unknown outcomes and fields.
  */
-function legacyOutcome(outcome: Outcome): { readonly outcome?: Outcome } {
+function legacyOutcome(outcome: RunFinishedOutcome): { readonly outcome?: RunFinishedOutcome } {
   switch (outcome.type) {
     case 'success':
       return { outcome: { type: 'success' } };
@@ -327,40 +325,44 @@ function legacyOutcome(outcome: Outcome): { readonly outcome?: Outcome } {
   }
 }
 
-// The token usage of a run.
+/** Absent if no model was called. */
+function usageOf({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: Usage) {
+  const totalTokens = inputTokens + outputTokens;
+  if (totalTokens === 0) return {};
+  const usage: TokenUsage = {
+    inputTokens,
+    outputTokens,
+    totalTokens,
+    ...(cachedTokens && { cachedInputTokens: cachedTokens }),
+    ...(reasoningTokens && { reasoningTokens }),
+  };
+  return { usage: [usage] };
+}
 
-class RunUsage {
-  #input = 0;
-  #output = 0;
-  #cached = 0;
-  #reasoning = 0;
+// The messages of a thread, made from its log by the same projection that streams it.
 
-  add({ inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 }: Usage): void {
-    this.#input += inputTokens;
-    this.#output += outputTokens;
-    this.#cached += cachedTokens;
-    this.#reasoning += reasoningTokens;
+const PAGE = 500;
+
+/** The thread up to event number `head`. */
+async function readTranscript(
+  engine: Pick<Engine, 'events'>,
+  ref: SessionRef,
+  head: number,
+): Promise<Transcript> {
+  const transcript = new Transcript();
+  for (let seen = 0; seen < head; ) {
+    const events = await engine.events(ref, seen, Math.min(PAGE, head - seen));
+    for (const event of events) transcript.add(event);
+    const last = events.at(-1);
+    if (!last) break;
+    seen = last.seq;
   }
-
-  /** Absent if no model was called. */
-  get usage(): { readonly usage?: readonly TokenUsage[] } {
-    if (this.#input + this.#output === 0) return {};
-    const usage: TokenUsage = {
-      inputTokens: this.#input,
-      outputTokens: this.#output,
-      totalTokens: this.#input + this.#output,
-      ...(this.#cached > 0 && { cachedInputTokens: this.#cached }),
-      ...(this.#reasoning > 0 && { reasoningTokens: this.#reasoning }),
-    };
-    return { usage: [usage] };
-  }
+  return transcript;
 }
 
 /** Output can still be discarded until its answer is complete, unless the turn was interrupted. */
 const isSettled = (event: SessionEvent): boolean =>
   (event.type !== 'text.ended' && event.type !== 'reasoning.ended') || event.interrupted === true;
-
-// The messages of a thread, made from its log by the same projection that streams it.
 
 class Transcript {
   state: State = IDLE;
@@ -430,28 +432,7 @@ function userMessage({ input, key, parts, call }: DurableEvent<'input.accepted'>
   return { id: key ?? input, role: 'user', content: contentOf(shown) };
 }
 
-const PAGE = 500;
-
-/** The thread up to event number `head`. */
-async function readTranscript(
-  engine: Pick<Engine, 'events'>,
-  ref: SessionRef,
-  head: number,
-): Promise<Transcript> {
-  const transcript = new Transcript();
-  for (let seen = 0; seen < head; ) {
-    const events = await engine.events(ref, seen, Math.min(PAGE, head - seen));
-    for (const event of events) transcript.add(event);
-    const last = events.at(-1);
-    if (!last) break;
-    seen = last.seq;
-  }
-  return transcript;
-}
-
-// Imported history, as messages.
-
-/** A text and the calls after it are one message, unless they have ids of their own. */
+/** Imported history. A text and the calls after it are one message, unless they have ids of their own. */
 function importedMessages({ id: event, input, items }: DurableEvent<'history.imported'>): readonly Message[] {
   const list = new MessageList();
   let answer: string | null = null;
@@ -482,44 +463,33 @@ function addItem(
     case 'reasoning':
       list.push({ id, role: 'reasoning', content: item.text });
       return;
-    case 'call':
-      list.add({
-        type: 'TOOL_CALL_START',
-        toolCallId: item.call,
-        toolCallName: item.tool,
-        parentMessageId: id,
-      });
-      list.add({ type: 'TOOL_CALL_ARGS', toolCallId: item.call, delta: JSON.stringify(item.input) });
+    case 'call': {
+      const { call: toolCallId, tool: toolCallName, input } = item;
+      list.add({ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId: id });
+      list.add({ type: 'TOOL_CALL_ARGS', toolCallId, delta: JSON.stringify(input) });
       return;
-    case 'result':
-      list.add({
-        type: 'TOOL_CALL_RESULT',
-        messageId: id,
-        toolCallId: item.call,
-        content: resultOf(item.parts),
-        role: 'tool',
-      });
+    }
+    case 'result': {
+      const result = { messageId: id, toolCallId: item.call, content: resultOf(item.parts) };
+      list.add({ type: 'TOOL_CALL_RESULT', ...result, role: 'tool' });
+    }
   }
 }
 
-// Messages as clients make them from events.
-
-type Call = { id: string; type: 'function'; function: { name: string; arguments: string } };
-type Mutable = { id: string; role: string; content?: string; toolCalls?: Call[]; toolCallId?: string };
-
+/** Messages as clients make them from events. */
 class MessageList {
-  readonly #messages: Mutable[] = [];
+  readonly #messages: Message[] = [];
 
   get length(): number {
     return this.#messages.length;
   }
 
   get all(): readonly Message[] {
-    return this.#messages as unknown as readonly Message[];
+    return this.#messages;
   }
 
   push(...messages: readonly Message[]): void {
-    this.#messages.push(...(messages as unknown as Mutable[]));
+    this.#messages.push(...messages);
   }
 
   /** Removes the messages from this index on. */
@@ -539,20 +509,35 @@ class MessageList {
       case 'TEXT_MESSAGE_CONTENT':
       case 'REASONING_MESSAGE_CONTENT': {
         const message = this.#find(event.messageId);
-        if (message) message.content += event.delta;
+        if (typeof message?.content === 'string') message.content += event.delta;
         return;
       }
-      case 'TOOL_CALL_START':
-        this.#startCall(event);
+      case 'TOOL_CALL_START': {
+        const { toolCallId: id, toolCallName: name, parentMessageId } = event;
+        let message = this.#find(parentMessageId);
+        if (!message) {
+          message = { id: parentMessageId, role: 'assistant' };
+          this.#messages.push(message);
+        }
+        if (message.role !== 'assistant') return;
+        message.toolCalls = [
+          ...(message.toolCalls ?? []),
+          { id, type: 'function', function: { name, arguments: '' } },
+        ];
         return;
+      }
       case 'TOOL_CALL_ARGS': {
-        const call = this.#callsOf(this.#ownerOf(event.toolCallId)).find(({ id }) => id === event.toolCallId);
+        const call = callsOf(this.#ownerOf(event.toolCallId)).find(({ id }) => id === event.toolCallId);
         if (call) call.function.arguments += event.delta;
         return;
       }
       case 'TOOL_CALL_RESULT': {
         const { messageId: id, role, toolCallId, content } = event;
-        this.#placeResult({ id, role, toolCallId, content });
+        // After the message with the call, and the results that it has already.
+        const owner = this.#ownerOf(toolCallId);
+        let at = owner ? this.#messages.lastIndexOf(owner) + 1 : this.#messages.length;
+        while (this.#messages[at]?.role === 'tool') at++;
+        this.#messages.splice(at, 0, { id, role, toolCallId, content });
         return;
       }
       case 'REASONING_START':
@@ -564,42 +549,15 @@ class MessageList {
     }
   }
 
-  #startCall({
-    toolCallId,
-    toolCallName,
-    parentMessageId,
-  }: Extract<ContentEvent, { type: 'TOOL_CALL_START' }>): void {
-    let message = this.#find(parentMessageId);
-    if (!message) {
-      message = { id: parentMessageId, role: 'assistant' };
-      this.#messages.push(message);
-    }
-    const call: Call = { id: toolCallId, type: 'function', function: { name: toolCallName, arguments: '' } };
-    message.toolCalls = [...(message.toolCalls ?? []), call];
-  }
-
-  /** After the message with the call, and the results that it has already. */
-  #placeResult(result: Mutable): void {
-    const owner = this.#ownerOf(result.toolCallId ?? '');
-    if (!owner) {
-      this.#messages.push(result);
-      return;
-    }
-    let at = this.#messages.lastIndexOf(owner) + 1;
-    while (this.#messages[at]?.role === 'tool') at++;
-    this.#messages.splice(at, 0, result);
-  }
-
   /** The last ones are the likely ones. */
-  #find(id: string): Mutable | undefined {
+  #find(id: string): Message | undefined {
     return this.#messages.findLast((message) => message.id === id);
   }
 
-  #ownerOf(call: string): Mutable | undefined {
-    return this.#messages.findLast((message) => this.#callsOf(message).some(({ id }) => id === call));
-  }
-
-  #callsOf(message: Mutable | undefined): readonly Call[] {
-    return message?.toolCalls ?? [];
+  #ownerOf(call: string): Message | undefined {
+    return this.#messages.findLast((message) => callsOf(message).some(({ id }) => id === call));
   }
 }
+
+const callsOf = (message: Message | undefined) =>
+  message?.role === 'assistant' ? (message.toolCalls ?? []) : [];

@@ -4,126 +4,120 @@
  * page. A disconnect does not end the turn: the page resumes the stream, or stops the turn. Not sent: message
  * metadata, sources and custom data parts.
  */
-
-import { Fault, type FaultCode, type Principal } from '@parlance/protocol';
-import { Hono } from 'hono';
-import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { requirePermission, type SessionRef } from '../../core/index.ts';
+import { Fault, type Principal } from '@parlance/protocol';
+import { type Engine, requirePermission, type SessionRef, sessionKey } from '../../core/index.ts';
 import type { EventStream } from '../../http/connection.ts';
-import { principalOf } from '../../http/request-identity.ts';
+import { KeyedQueue } from '../../lib/keyed-queue.ts';
+import type { Examples, RequestExample } from '../kit/description.ts';
 import { type DialectContext, defineDialect, type LogIds, reported, requestIds } from '../kit/dialect.ts';
-import { HTTP_STATUS } from '../kit/http-status.ts';
-import { KeyedQueue } from '../kit/keyed-queue.ts';
-import { requestLimit } from '../kit/request-limit.ts';
-import { retryText, setRetryAfter } from '../kit/retry.ts';
-import { body } from '../kit/vendor-requests.ts';
-import { begin } from './begin.ts';
-import { type Chunk, DONE, encode, pieces } from './chunks.ts';
-import { cursorOf, historyOf, MAX_MESSAGES, positionOf } from './history.ts';
-
+import { endpointOf } from '../kit/endpoint.ts';
+import { HTTP_STATUS, retryText } from '../kit/faults.ts';
+import { invalidRequest } from '../kit/vendor-requests.ts';
+import { ChatRequest, type Chunk, examples, HistoryQuery } from './contract.ts';
+import type { schemas } from './describe.ts';
+import { cursorOf, historyOf, positionOf } from './history.ts';
+import { begin } from './inbound.ts';
 import { runningInput } from './log.ts';
-import { projection } from './projection.ts';
-import { ChatRequest, HistoryQuery } from './schemas.ts';
-import { type FollowTarget, TurnFollower } from './turn-follower.ts';
+import { DONE, encode, type FollowTarget, followTurn, pieces, projection } from './outbound.ts';
 
-// Faults as one plain sentence: clients show the body as the error message.
+/** The queue runs requests about one session one after another. */
+type Context = DialectContext & { readonly queue: KeyedQueue };
 
-const statusOf = ({ code }: { readonly code: FaultCode }): ContentfulStatusCode => HTTP_STATUS[code];
+const endpoint = endpointOf<Context, typeof schemas>();
 
-const sentenceOf = (fault: Fault): string => sentence(retryText(fault));
+const STREAM = {
+  description: 'The answer as a UI message stream',
+  type: 'text/event-stream',
+  text: 'chunks from `start` to `finish`, `error` or `abort`, then `[DONE]`',
+  headers: { 'x-vercel-ai-ui-message-stream': 'v1' },
+} as const;
 
-/** The origin is not allowed, the endpoint does not exist, or an error occurred. */
-const refusal = (_status: number, reason: string): string => sentence(reason);
+const named: Examples<RequestExample> = ({ session }) => [{ params: { id: session } }];
 
-const sentence = (words: string): string => (/[.!?]$/.test(words) ? words : `${words}.`);
+const mayRead = ({ principal }: { readonly principal: Principal }): void =>
+  requirePermission(principal, 'chat:read');
 
-export const aisdk = defineDialect({
-  name: 'aisdk',
-  listen: [{ http: '/api/chat/*' }],
-  inbound: (ctx) => ({ routes: (app) => routes(app, ctx) }),
-  projection,
-  faults: { refusal },
-  describe: async () => (await import('./describe.ts')).description,
-});
+const endpoints = [
+  endpoint({
+    method: 'post',
+    path: '/api/chat',
+    summary: 'Send, edit or regenerate a message, or continue an answer; returns the answer as a stream',
+    security: 'caller',
+    body: ChatRequest,
+    examples,
+    answers: { 200: STREAM },
+    errors: [400, 401, 403, 404, 409, 413, 429, 503],
+    async handle({ request, principal, body }, ctx) {
+      const { engine, queue } = ctx;
+      const ref = await engine.resolve(principal, body.id);
+      const target = { engine, ref, caller: { principal, dialect: 'aisdk' } };
+      return respond(ctx, request, await queue.run(sessionKey(ref), () => begin(target, body)));
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/chat/{id}',
+    summary: 'The title and messages of a chat, from all dialects',
+    security: 'caller',
+    query: HistoryQuery,
+    examples: named,
+    answers: { 200: { description: 'The chat', schema: 'ChatView' } },
+    errors: [401, 403, 404, 429],
+    allow: mayRead,
+    async handle({ params, query: { limit, before }, principal }, { engine }) {
+      const ref = await existing(engine, principal, params.id);
+      const position = before === undefined ? undefined : positionOf(before);
+      const { title, messages, before: earlier } = await historyOf(engine, ref, { limit, position });
+      return {
+        id: ref.id,
+        ...(title !== '' && { title }),
+        messages,
+        ...(earlier && { before: cursorOf(earlier) }),
+      };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/api/chat/{id}/stream',
+    summary: 'Resume the running answer, from its start',
+    security: 'caller',
+    examples: ({ session }) => [{ params: { id: session }, stream: true }],
+    answers: { 200: STREAM, 204: { description: 'No answer is running' } },
+    errors: [401, 403, 429],
+    allow: mayRead,
+    async handle({ request, params, principal }, ctx) {
+      const { engine } = ctx;
+      const ref = await engine.find(principal, params.id);
+      const isRunning = ref && (await engine.record(ref))?.status === 'running';
+      const input = isRunning && (await runningInput(engine, await engine.snapshot(ref)));
+      if (input) return respond(ctx, request, { ref, input, known: null });
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/api/chat/{id}/stop',
+    summary: 'Stop the running answer',
+    security: 'caller',
+    examples: named,
+    answers: { 204: { description: 'No answer is running' } },
+    errors: [401, 403, 404, 429],
+    async handle({ params, principal }, { engine }) {
+      const ref = await existing(engine, principal, params.id);
+      const stopped = engine.send(ref, { type: 'turn.cancel' }, { principal, dialect: 'aisdk' });
+      await stopped.catch((thrown: unknown) => {
+        // The turn has ended in the meantime.
+        if (!(thrown instanceof Fault && thrown.code === 'no_turn')) throw thrown;
+      });
+    },
+  }),
+];
 
-// In: the HTTP endpoints.
-
-function routes(app: Hono, given: Omit<Context, 'queue'>): void {
-  const ctx: Context = { ...given, queue: new KeyedQueue() };
-  const { engine, authenticator, queue } = ctx;
-  const api = new Hono();
-  api.use('/*', requestLimit(ctx));
-
-  api.post('/', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    const request = await body(ctx, c.req.raw, ChatRequest);
-    const ref = await engine.resolve(principal, request.id);
-    const target = { engine, ref, caller: { principal, dialect: 'aisdk' } };
-    const followed = await queue.run(`${ref.owner} ${ref.id}`, () => begin(target, request));
-    return respond(ctx, c.req.raw, followed);
-  });
-
-  api.get('/:id/stream', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    requirePermission(principal, 'chat:read');
-    const ref = await engine.find(principal, c.req.param('id'));
-    const isRunning = ref && (await engine.record(ref))?.status === 'running';
-    const input = isRunning && (await runningInput(engine, await engine.snapshot(ref)));
-    return input ? respond(ctx, c.req.raw, { ref, input, known: null }) : c.body(null, 204);
-  });
-
-  api.post('/:id/stop', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    const ref = await existing(principal, c.req.param('id'));
-    await engine.send(ref, { type: 'turn.cancel' }, { principal, dialect: 'aisdk' }).catch(unlessIdle);
-    return c.body(null, 204);
-  });
-
-  api.get('/:id', async (c) => {
-    const principal = await principalOf(authenticator, c.req.raw);
-    requirePermission(principal, 'chat:read');
-    const ref = await existing(principal, c.req.param('id'));
-    const { limit, before } = historyQuery(c.req.query());
-    const page = { limit, ...(before !== undefined && { position: positionOf(before) }) };
-    const { snapshot, messages, before: earlier } = await historyOf(engine, ref, page);
-    const { title } = snapshot;
-    return c.json({
-      id: ref.id,
-      ...(title !== '' && { title }),
-      messages,
-      ...(earlier && { before: cursorOf(earlier) }),
-    });
-  });
-
-  api.onError((thrown, c) => {
-    const fault = reported(thrown, ctx, requestIds(c.req.raw));
-    if (fault.code === 'unauthenticated') c.header('WWW-Authenticate', 'Bearer');
-    setRetryAfter(c, fault);
-    return c.text(sentenceOf(fault), statusOf(fault));
-  });
-
-  /** Throws `not_found`, also for a chat of another user. */
-  async function existing(principal: Principal, id: string): Promise<SessionRef> {
-    const ref = await engine.find(principal, id);
-    if (!ref || !(await engine.record(ref))) throw new Fault('not_found', 'There is no such chat.');
-    return ref;
-  }
-
-  app.route('/api/chat', api);
+/** Throws `not_found`, also for a chat of another user. */
+async function existing(engine: Engine, principal: Principal, id: string): Promise<SessionRef> {
+  const ref = await engine.find(principal, id);
+  if (!ref || !(await engine.record(ref))) throw new Fault('not_found', 'There is no such chat.');
+  return ref;
 }
-
-function historyQuery(given: Record<string, string>): HistoryQuery {
-  const { success, data } = HistoryQuery.safeParse(given);
-  if (!success) throw new Fault('invalid', `limit is a number from 1 to ${MAX_MESSAGES}.`);
-  return data;
-}
-
-/** A turn that has ended in the meantime need not be stopped. */
-function unlessIdle(thrown: unknown): void {
-  if (!(thrown instanceof Fault && thrown.code === 'no_turn')) throw thrown;
-}
-
-// Answers a request with the chunks of a turn.
 
 /** Proxies must not buffer or compress the stream. */
 const HEADERS = {
@@ -132,6 +126,7 @@ const HEADERS = {
   'x-vercel-ai-ui-message-stream': 'v1',
 };
 
+/** Answers with the chunks of a turn. */
 function respond(ctx: Context, request: Request, followed: FollowTarget): Response {
   const response = ctx.stream(request, {
     dialect: 'aisdk',
@@ -154,29 +149,37 @@ const producer =
     ended.catch(() => undefined);
     stream.onClosing(reject);
     try {
-      const following = await TurnFollower.open(ctx.engine, followed, {
+      const reader = await followTurn(ctx.engine, followed, {
         chunk: send,
         ready: () => stream.ready(),
         ended: () => resolve(null),
       });
-      const dropped = await Promise.race([ended, stream.lost()]).finally(() => following.stop());
+      const dropped = await Promise.race([ended, stream.lost()]).finally(() => reader.stop());
       if (dropped) {
         const errorText = 'The connection is too slow for this answer: reload the chat.';
         // Sent after what is in flight: do not wait for it with the answer in memory.
         return void stream.send(encode({ type: 'error', errorText }) + DONE);
       }
     } catch (thrown) {
-      send({ type: 'error', errorText: sentenceOf(reported(thrown, ctx, ids)) });
+      send({ type: 'error', errorText: sentence(retryText(reported(thrown, ctx, ids))) });
     }
     stream.send(DONE);
     await stream.ready();
   };
 
-/** The context of the endpoints. */
-type Context = Pick<
-  DialectContext,
-  'countRequest' | 'authenticator' | 'engine' | 'log' | 'readBody' | 'stream'
-> & {
-  /** runs requests about one session one after another */
-  readonly queue: KeyedQueue;
-};
+/** Clients show the body of an error as its message. */
+const sentence = (words: string): string => (/[.!?]$/.test(words) ? words : `${words}.`);
+
+export const aisdk = defineDialect({
+  name: 'aisdk',
+  listen: [{ http: '/api/chat/*' }],
+  inbound: (ctx) => ({ rest: { ...ctx, queue: new KeyedQueue() } }),
+  rest: {
+    endpoints,
+    invalid: invalidRequest,
+    fault: (fault, c) => c.text(sentence(retryText(fault)), HTTP_STATUS[fault.code]),
+  },
+  projection,
+  faults: { refusal: (_status, reason) => sentence(reason) },
+  describe: async () => (await import('./describe.ts')).description,
+});

@@ -5,6 +5,7 @@ import {
   type HistoryItem,
   type InputId,
   type Json,
+  type Link,
   type PromptPart,
   type SessionEvent,
   type TurnId,
@@ -12,74 +13,50 @@ import {
   withoutPages,
 } from '@parlance/protocol';
 import type { Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
-import { latestEvents } from '../kit/latest-events.ts';
 import type { Frame } from '../kit/projection.ts';
-import type { Chunk, ToolChunk } from './chunks.ts';
-import { fileUrl, linkedFile } from './files.ts';
+import { firstWholeTurn, latestEvents } from '../kit/replay.ts';
+import type { Chunk, ToolChunk } from './contract.ts';
 import { messageId, metadataOf, type StoredInput } from './log.ts';
-import { type Body, joined, START, step } from './projection.ts';
+import { type Body, fileUrl, joined, START, step } from './outbound.ts';
 
-/** A longer history comes in pages. */
-export const MAX_MESSAGES = 2_000;
-
-export type History = {
-  readonly snapshot: SessionSnapshot;
+type History = {
   readonly messages: readonly UIMessage[];
   /** the position of the page before; null if this is the first */
   readonly before: Position | null;
 };
 
-export type HistoryPage = { readonly limit: number; readonly position?: Position };
+const READ_AT_ONCE = 500;
 
 /** The latest messages, or those before a position. An answer under way is shown as far as it is known. */
 export async function historyOf(
   engine: Engine,
   ref: SessionRef,
-  { limit, position }: HistoryPage,
-): Promise<History> {
-  const snapshot = await engine.snapshot(ref);
-  const { before, hidden } = position ?? { ...LATEST, before: snapshot.seq + 1 };
+  { limit, position }: { readonly limit: number; readonly position: Position | undefined },
+): Promise<History & { readonly title: string }> {
+  let snapshot = await engine.snapshot(ref);
+  const { before, hidden } = position ?? LATEST;
   const end = Math.min(before, snapshot.seq + 1);
   const window = await windowOf(engine, ref, { before: end, hidden, limit });
   const fold = new HistoryFold(window.from, hidden);
-  const now = position
-    ? await foldPast(engine, ref, { fold, first: window.first, end })
-    : await foldPresent(engine, ref, { fold, first: window.first });
-  return { snapshot: now ?? snapshot, ...fold.page(limit, { isLatest: !position, isFirst: window.whole }) };
-}
-
-type Folding = { readonly fold: HistoryFold; readonly first: number };
-
-async function foldPresent(
-  engine: Engine,
-  ref: SessionRef,
-  { fold, first }: Folding,
-): Promise<SessionSnapshot | null> {
-  let snapshot: SessionSnapshot | null = null;
-  const watch = await engine.watch(ref, (event) => snapshot ?? fold.add(event), {
-    after: first - 1,
-    begin(now) {
-      snapshot = now.snapshot();
-      fold.join(snapshot);
-    },
-  });
-  watch.stop();
-  return snapshot;
-}
-
-const READ_AT_ONCE = 500;
-
-async function foldPast(
-  engine: Engine,
-  ref: SessionRef,
-  { fold, first, end }: Folding & { readonly end: number },
-): Promise<null> {
-  for (let after = first - 1; after < end - 1; ) {
-    const events = await engine.events(ref, after, Math.min(READ_AT_ONCE, end - 1 - after));
-    for (const event of events) fold.add(event);
-    after = events.at(-1)?.seq ?? end;
+  if (position) {
+    for (let after = window.first - 1; after < end - 1; ) {
+      const events = await engine.events(ref, after, Math.min(READ_AT_ONCE, end - 1 - after));
+      for (const event of events) fold.add(event);
+      after = events.at(-1)?.seq ?? end;
+    }
+  } else {
+    let isPresent = false;
+    const watch = await engine.watch(ref, (event) => isPresent || fold.add(event), {
+      after: window.first - 1,
+      begin(now) {
+        isPresent = true;
+        snapshot = now.snapshot();
+        fold.join(snapshot);
+      },
+    });
+    watch.stop();
   }
-  return null;
+  return { title: snapshot.title, ...fold.page(limit, { isLatest: !position, isFirst: window.whole }) };
 }
 
 type Entry = {
@@ -89,13 +66,11 @@ type Entry = {
   readonly turn: number;
 };
 
-type Waiting = { readonly message: UIMessage; readonly seq: number };
-
 export class HistoryFold {
   #state = START;
   #entries: Entry[] = [];
   /** queued messages */
-  readonly #waiting = new Map<InputId, Waiting>();
+  readonly #waiting = new Map<InputId, { readonly message: UIMessage; readonly seq: number }>();
   readonly #builders = new Map<TurnId, MessageBuilder>();
   readonly #rewinds: Pick<DurableEvent<'session.rewound'>, 'seq' | 'from'>[] = [];
 
@@ -142,7 +117,7 @@ export class HistoryFold {
   page(
     limit: number,
     { isLatest, isFirst }: { readonly isLatest: boolean; readonly isFirst: boolean },
-  ): Pick<History, 'messages' | 'before'> {
+  ): History {
     const shown = this.#entries.filter(
       ({ message, input }) => message.parts.length > 0 && input < this.hidden,
     );
@@ -204,6 +179,13 @@ const userPart = (part: PromptPart): UIPart =>
         url: fileUrl(part),
       };
 
+const linkedFile = ({ kind, url, mime, name }: Link) => ({
+  type: 'file' as const,
+  mediaType: mime ?? (kind === 'image' ? 'image/*' : 'application/octet-stream'),
+  ...(name !== undefined && { filename: name }),
+  url,
+});
+
 /** The message of the user, and the reply to it as one message. */
 function importedEntries(event: DurableEvent<'history.imported'>): Entry[] {
   const { input, items, seq } = event;
@@ -211,23 +193,11 @@ function importedEntries(event: DurableEvent<'history.imported'>): Entry[] {
   const [first, ...rest] = items;
   const user = first?.type === 'user' ? first : null;
   const answer = importedParts(user ? rest : items);
-  return [
-    ...(user && input
-      ? [
-          {
-            ...place,
-            message: {
-              id: idOf(event),
-              role: 'user' as const,
-              parts: withoutPages(user.parts).map(userPart),
-            },
-          },
-        ]
-      : []),
-    ...(answer.length > 0
-      ? [{ ...place, message: { id: answerId(event), role: 'assistant' as const, parts: answer } }]
-      : []),
-  ];
+  const messages: UIMessage[] = [];
+  if (user && input)
+    messages.push({ id: idOf(event), role: 'user', parts: withoutPages(user.parts).map(userPart) });
+  if (answer.length > 0) messages.push({ id: answerId(event), role: 'assistant', parts: answer });
+  return messages.map((message) => ({ ...place, message }));
 }
 
 /** The id of the page, if the history came from one. */
@@ -261,8 +231,6 @@ type TextPart = {
   state?: 'streaming' | 'done';
 };
 
-type Approval = { id: string; approved?: boolean; requestReason?: string; reason?: string };
-
 type ToolPart = {
   readonly type: 'dynamic-tool' | `tool-${string}`;
   readonly toolName?: string;
@@ -279,7 +247,7 @@ type ToolPart = {
   input?: Json;
   output?: Json;
   errorText?: string;
-  approval?: Approval;
+  approval?: { id: string; approved?: boolean; requestReason?: string; reason?: string } | undefined;
 };
 
 type UIPart =
@@ -366,43 +334,40 @@ class MessageBuilder {
       return;
     }
     const part = this.#tools.get(chunk.toolCallId);
-    if (part) changeTool(part, chunk);
+    if (part) Object.assign(part, changeOf(part, chunk));
   }
 }
 
-function changeTool(part: ToolPart, chunk: Exclude<ToolChunk, { type: 'tool-input-start' }>): void {
+/** The fields of the part that the chunk changes. */
+function changeOf(
+  { approval }: ToolPart,
+  chunk: Exclude<ToolChunk, { type: 'tool-input-start' }>,
+): Partial<ToolPart> {
   switch (chunk.type) {
     case 'tool-input-delta':
-      break;
+      return {};
     case 'tool-input-available':
-      part.state = 'input-available';
-      part.input = chunk.input;
-      break;
+      return { state: 'input-available', input: chunk.input };
     case 'tool-approval-request':
-      part.state = 'approval-requested';
-      part.approval = { id: chunk.approvalId, requestReason: chunk.reason };
-      break;
-    case 'tool-approval-response':
-      part.state = 'approval-responded';
-      part.approval = {
-        ...part.approval,
-        id: chunk.approvalId,
-        approved: chunk.approved,
-        ...(chunk.reason !== undefined && { reason: chunk.reason }),
+      return {
+        state: 'approval-requested',
+        approval: { id: chunk.approvalId, requestReason: chunk.reason },
       };
-      break;
+    case 'tool-approval-response': {
+      const { approvalId: id, approved, reason } = chunk;
+      const answer = { id, approved, ...(reason !== undefined && { reason }) };
+      return { state: 'approval-responded', approval: { ...approval, ...answer } };
+    }
     case 'tool-output-available':
-      part.state = 'output-available';
-      part.output = chunk.output;
-      break;
-    case 'tool-output-error':
-      part.state = 'output-error';
-      part.errorText = chunk.errorText;
+      return { state: 'output-available', output: chunk.output };
+    case 'tool-output-error': {
+      const { errorText } = chunk;
       // Only a granted approval may be combined with an outcome.
-      if (part.approval?.approved !== true) delete part.approval;
-      break;
+      const isGranted = approval?.approved === true;
+      return { state: 'output-error', errorText, ...(approval && !isGranted && { approval: undefined }) };
+    }
     case 'tool-output-denied':
-      part.state = 'output-denied';
+      return { state: 'output-denied' };
   }
 }
 
@@ -413,9 +378,9 @@ const PAGE = 500;
 const MESSAGES_OF_TURN = 2;
 
 /** The end of a page: the turns that started before this event, without inputs from `hidden` on, which were replaced. */
-export type Position = { readonly before: number; readonly hidden: number };
+type Position = { readonly before: number; readonly hidden: number };
 
-export type Window = {
+type Window = {
   /** the first event to read, and the first that a turn or an imported history is shown from */
   readonly first: number;
   readonly from: number;
@@ -424,7 +389,7 @@ export type Window = {
 };
 
 /** The window of at least `limit` messages, or of all that there are. */
-export async function windowOf(
+async function windowOf(
   engine: Pick<Engine, 'eventsBackwards'>,
   ref: SessionRef,
   { before, hidden, limit }: Position & { readonly limit: number },
@@ -434,7 +399,7 @@ export async function windowOf(
     const cleared = events.findLastIndex(({ type }) => type === 'session.cleared');
     const shown = events.slice(cleared + 1);
     const isAll = whole || cleared >= 0;
-    const from = isAll ? shown[0]?.seq : firstWholeTurn(shown);
+    const from = shown[isAll ? 0 : firstWholeTurn(shown)]?.seq;
     if (from === undefined) continue;
     window = { first: shown[0]?.seq ?? 1, from, whole: isAll };
     if (isAll || turnsIn(shown, from, hidden) * MESSAGES_OF_TURN > limit) break;
@@ -442,19 +407,8 @@ export async function windowOf(
   return window;
 }
 
-type Events = Awaited<ReturnType<Engine['events']>>;
-
-/** A turn is shown with its input, which may have waited. Those that follow it have theirs after it. */
-function firstWholeTurn(events: Events): number | undefined {
-  const inputs = new Set<string>();
-  return events.find((event) => {
-    if (event.type === 'input.accepted') inputs.add(event.input);
-    return event.type === 'history.imported' || (event.type === 'turn.started' && inputs.has(event.input));
-  })?.seq;
-}
-
 /** How many of the turns are still part of the chat. */
-function turnsIn(events: Events, from: number, hiddenFrom: number): number {
+function turnsIn(events: readonly DurableEvent[], from: number, hiddenFrom: number): number {
   let hidden = hiddenFrom;
   let count = 0;
   for (const event of events.toReversed()) {
@@ -465,7 +419,7 @@ function turnsIn(events: Events, from: number, hiddenFrom: number): number {
   return count;
 }
 
-export const LATEST: Position = { before: Number.MAX_SAFE_INTEGER, hidden: Number.MAX_SAFE_INTEGER };
+const LATEST: Position = { before: Number.MAX_SAFE_INTEGER, hidden: Number.MAX_SAFE_INTEGER };
 
 export const cursorOf = ({ before, hidden }: Position): string =>
   hidden < before ? `${before}-${hidden}` : `${before}`;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { type Description, named } from '../kit/description.ts';
-import { CountRequest, MessageRequest } from './schemas.ts';
+import { type Description, errorAnswers, named } from '../kit/description.ts';
+import { CountRequest, MessageRequest } from './contract.ts';
 
 named('AnthropicMessageRequest', MessageRequest);
 named('AnthropicCountRequest', CountRequest);
@@ -72,21 +72,6 @@ const MessageView = named(
 
 export const schemas = { MessageView, ModelList, ModelView, TokenCount };
 
-const REASONS: Readonly<Record<number, string>> = {
-  400: 'Missing or invalid field, the thread cannot be continued, or the model API refused the request',
-  401: 'Missing or invalid key, here or at the model API',
-  402: 'The quota at the model API is used up',
-  403: 'The role, or the key of the model API, lacks the permission',
-  404: 'Unknown model or thread',
-  409: 'The turn was cancelled',
-  413: 'The body is too large',
-  422: 'The model API refused the request',
-  429: 'Too many requests to this server or to the model',
-  502: 'The model API is unavailable',
-  503: 'The server is shutting down',
-  529: 'The server is overloaded',
-};
-
 const NODE_SCRIPT = {
   title: 'Node and Bun, with @anthropic-ai/sdk',
   language: 'ts',
@@ -120,7 +105,21 @@ export const description: Description = {
   note: 'Coding clients such as Claude Code read ANTHROPIC_BASE_URL and ANTHROPIC_AUTH_TOKEN. Set MODEL_ALIASES=claude-*=parlance on the server for the names of models that they have built in.',
   scripts: [NODE_SCRIPT, THREAD_SCRIPT],
   schemas,
-  errors: Object.fromEntries(
-    Object.entries(REASONS).map(([code, text]) => [code, { description: text, schema: ErrorAnswer }]),
+  errors: errorAnswers(
+    {
+      400: 'Missing or invalid field, the thread cannot be continued, or the model API refused the request',
+      401: 'Missing or invalid key, here or at the model API',
+      402: 'The quota at the model API is used up',
+      403: 'The role, or the key of the model API, lacks the permission',
+      404: 'Unknown model or thread',
+      409: 'The turn was cancelled',
+      413: 'The body is too large',
+      422: 'The model API refused the request',
+      429: 'Too many requests to this server or to the model',
+      502: 'The model API is unavailable',
+      503: 'The server is shutting down',
+      529: 'The server is overloaded',
+    },
+    { schema: ErrorAnswer },
   ),
 };

@@ -7,76 +7,55 @@
  */
 
 import type { z } from 'zod';
-import type { Examples, RequestExample } from '../kit/description.ts';
-import { defineDialect, requestIds } from '../kit/dialect.ts';
+import { requestIdOf } from '../../http/request-id.ts';
+import type { ChatRequest } from '../kit/chat-request.ts';
+import { defineDialect } from '../kit/dialect.ts';
 import { endpointOf } from '../kit/endpoint.ts';
-import { ModelSettings, Models } from '../kit/models.ts';
-import { Sessions } from '../kit/request-sessions.ts';
 import { projection } from '../kit/turn-updates.ts';
-import { progressOf, VENDOR_REST, vendorRequest } from '../kit/vendor-requests.ts';
-import type { Context } from './context.ts';
+import {
+  type AnsweredRequest,
+  type AuthenticatedRequest,
+  beginAnswer,
+  ModelSettings,
+  streamedAnswer,
+  VENDOR_REST,
+  type VendorContext,
+  vendorContext,
+  vendorError,
+  vendorRequest,
+  wholeAnswer,
+} from '../kit/vendor-requests.ts';
+import {
+  CountRequest,
+  examples,
+  hello,
+  MessageRequest,
+  ModelQuery,
+  RequestHeaders,
+  STREAMED,
+  UNKNOWN,
+} from './contract.ts';
 import type { schemas } from './describe.ts';
-import { errorBody, headers, refusal, statusOf } from './faults.ts';
-import { answerMessage } from './messages.ts';
-import { conversationOf, setupOf, termsOf } from './request.ts';
-import { CountRequest, MessageRequest, ModelQuery, RequestHeaders } from './schemas.ts';
-import { Threads } from './threads.ts';
+import { chatRequestOf, conversationOf, setupOf, showsThinking, termsOf } from './inbound.ts';
+import {
+  errorBody,
+  type Head,
+  headers,
+  MessageEvents,
+  messageObject,
+  refusal,
+  statusOf,
+} from './outbound.ts';
+import { storedSetup, Threads } from './threads.ts';
 
-/** `started` is the start of the server. */
-type RestContext = Context & { readonly started: number };
+type Context = VendorContext & { readonly threads: Threads };
 
-const endpoint = endpointOf<RestContext, typeof schemas>();
+const endpoint = endpointOf<Context, typeof schemas>();
 
 const HEADERS = {
   'x-parlance-session': 'the session of the answer',
   'request-id': 'the id of the request in the log',
 };
-
-const hello = { role: 'user', content: 'count to 20' } as const;
-const ASKED = { model: 'parlance', max_tokens: 1_000, messages: [hello] };
-const WEATHER = {
-  name: 'weather',
-  description: 'The weather of a city',
-  input_schema: { type: 'object', properties: { city: { type: 'string' } } },
-} as const;
-
-const STREAMED: RequestExample = {
-  title: 'Stream an answer',
-  first: true,
-  stream: true,
-  creates: true,
-  body: { ...ASKED, stream: true },
-};
-
-const UNKNOWN: RequestExample = { probe: true, body: { ...ASKED, model: 'nobody' } };
-
-const examples: Examples<RequestExample> = ({ call, turn }) => [
-  STREAMED,
-  { title: 'With tools of the caller', creates: true, body: { ...ASKED, tools: [WEATHER] } },
-  {
-    title: 'With a history and results',
-    creates: true,
-    body: {
-      ...ASKED,
-      system: 'Be brief.',
-      messages: [
-        hello,
-        { role: 'assistant', content: [{ type: 'tool_use', id: call, name: 'weather', input: {} }] },
-        {
-          role: 'user',
-          content: [
-            { type: 'tool_result', tool_use_id: call, content: 'sunny' },
-            { type: 'text', text: 'count to 3' },
-          ],
-        },
-        { role: 'system', content: 'Use digits.' },
-      ],
-    },
-  },
-  { title: 'Create a thread', creates: true, body: { ...ASKED, thread: { type: 'create' } } },
-  { probe: true, body: { ...ASKED, thread: { type: 'continue', previous_message_id: `msg_${turn}` } } },
-  UNKNOWN,
-];
 
 const messages = <const Base extends string>(base: Base) => [
   endpoint({
@@ -159,15 +138,7 @@ export const anthropic = defineDialect({
   ],
   alone: { at: '/v1', serves: '/anthropic/v1' },
   settings: ModelSettings,
-  inbound: (ctx) => ({
-    rest: {
-      ...ctx,
-      models: new Models(ctx),
-      sessions: new Sessions(ctx),
-      threads: new Threads(ctx),
-      started: ctx.now(),
-    },
-  }),
+  inbound: (ctx) => ({ rest: { ...vendorContext(ctx), threads: new Threads(ctx) } }),
   rest: {
     ...VENDOR_REST,
     endpoints: [...models, ...messages('/anthropic/v1'), ...messages('/v1')],
@@ -176,16 +147,84 @@ export const anthropic = defineDialect({
       for (const [name, value] of Object.entries(headers(c.req.raw))) response.headers.set(name, value);
       return response;
     },
-    fault(fault, c) {
-      // The vendor's clients retry by themselves, which would start a second turn.
-      if (progressOf(c).accepted) c.header('x-should-retry', 'false');
-      return c.json(errorBody(fault, requestIds(c.req.raw).request ?? ''), statusOf(fault));
-    },
+    fault: (fault, c) => vendorError(c, errorBody(fault, requestIdOf(c.req.raw)), statusOf(fault)),
   },
   projection,
   faults: { refusal, headers },
   describe: async () => (await import('./describe.ts')).description,
 });
+
+// `POST /messages`
+
+async function answerMessage(
+  ctx: Context,
+  incoming: AuthenticatedRequest,
+  body: MessageRequest,
+): Promise<Response> {
+  const { request } = incoming;
+  const answering = await begin(ctx, incoming, body);
+  const { head, answer } = answering;
+  if (body.stream)
+    return streamedAnswer(ctx, request, answering, new MessageEvents(head, requestIdOf(request)));
+  await wholeAnswer(request, answering);
+  return Response.json(messageObject(head, answer));
+}
+
+async function begin(ctx: Context, incoming: AuthenticatedRequest, body: MessageRequest) {
+  const { chat, release } = await threaded(ctx, chatRequestOf(ctx, incoming, body), body);
+  try {
+    const answered = await beginAnswer(ctx, chat, incoming.progress, body.stream === true);
+    const { started, model } = answered;
+    const { tokens } = await ctx.engine.contextUse(started.ref);
+    const head: Head = {
+      id: `msg_${started.start.id.replace(/[^\w-]/g, '')}`,
+      model,
+      inputTokens: Math.max(1, Math.ceil(tokens)),
+      showsThinking: showsThinking(body),
+    };
+    const finished = finish(ctx, chat, { ...answered, id: head.id, thread: body.thread }).finally(release);
+    finished.catch(() => undefined);
+    return { ...answered, head, finished };
+  } catch (thrown) {
+    release();
+    throw thrown;
+  }
+}
+
+/** Places the chat in the thread that the request creates or continues. */
+async function threaded(
+  ctx: Context,
+  chat: ChatRequest,
+  body: MessageRequest,
+): Promise<{ readonly chat: ChatRequest; readonly release: () => void }> {
+  const { thread } = body;
+  const given = setupOf(body);
+  if (thread?.type !== 'continue')
+    return {
+      chat: thread ? { ...chat, data: storedSetup(given) } : chat,
+      release: () => undefined,
+    };
+  const { record, setup, release } = await ctx.threads.claim(chat, thread.previous_message_id, given);
+  const terms = { ...chat.terms, ...termsOf(setup) };
+  return { chat: { ...chat, session: record.ref.id, terms }, release };
+}
+
+/** Resolves when the next request can continue the answer, which has this id. */
+async function finish(
+  { sessions, threads }: Context,
+  chat: ChatRequest,
+  {
+    started,
+    requestTurn,
+    answer,
+    id,
+    thread,
+  }: AnsweredRequest & { readonly id: string; readonly thread: MessageRequest['thread'] },
+): Promise<void> {
+  await requestTurn.done;
+  if (thread && !started.again) await threads.keep(started, chat, { id, created: thread.type === 'create' });
+  await sessions.remember(started, chat, answer.items);
+}
 
 // Models as the API lists them. `created_at` is the start of the server.
 

@@ -6,10 +6,9 @@
 import { CallerTool, type DurableEvent, type JsonObject } from '@parlance/protocol';
 import { z } from 'zod';
 import { labelKey, type SessionRecord, type SessionRef } from '../../core/index.ts';
+import { type ChatRequest, RequestFault, type StartedTurn } from '../kit/chat-request.ts';
 import type { DialectContext } from '../kit/dialect.ts';
-import { RequestFault } from '../kit/request-fault.ts';
 import { earlierRequest } from '../kit/request-keys.ts';
-import type { ChatRequest, StartedTurn } from '../kit/request-sessions.ts';
 
 /** The last answer of the thread. The session is also found by earlier ones. */
 const MESSAGE = '@anthropic.message';

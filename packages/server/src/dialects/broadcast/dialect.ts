@@ -6,10 +6,9 @@
  * Pages whose next chat would not answer it are told that it waits elsewhere.
  */
 
-import { type DialectContext, defineDialect } from '../kit/dialect.ts';
+import { type DialectContext, defineDialect, noToken } from '../kit/dialect.ts';
 import { endpointOf } from '../kit/endpoint.ts';
-import { HTTP_STATUS } from '../kit/http-status.ts';
-import { noToken } from '../kit/listen.ts';
+import { HTTP_STATUS } from '../kit/faults.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { description, type schemas } from './contract.ts';
 import { open } from './inbound.ts';

@@ -1,10 +1,10 @@
 /** In: converts the frames of one socket to commands. */
 import { Fault, isObject } from '@parlance/protocol';
 import type { Connection, Socket } from '../../http/connection.ts';
-import { elsewhereText, questionText } from '../kit/approval-text.ts';
 import { sendChat } from '../kit/chat-input.ts';
 import { type DialectContext, reported, socketIds } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
+import { elsewhereText, questionText } from '../kit/texts.ts';
 import { type Body, Chat } from './contract.ts';
 import { error, faultFrame, type State } from './outbound.ts';
 

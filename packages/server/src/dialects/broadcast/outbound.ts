@@ -9,13 +9,23 @@ import {
   textOf,
 } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/index.ts';
-import { elsewhereText, questionText, waitingText } from '../kit/approval-text.ts';
-import { type Calls, firstSeen, NO_CALLS, type TrackedCall, trackCalls } from '../kit/calls.ts';
-import { type Inputs, NO_INPUTS, trackInputs } from '../kit/inputs.ts';
+import { retryField, retryText } from '../kit/faults.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
-import { restartText } from '../kit/restart-text.ts';
-import { retryField, retryText } from '../kit/retry.ts';
-import { NO_APPROVALS, newlyShown, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
+import { elsewhereText, questionText, restartText, waitingText } from '../kit/texts.ts';
+import {
+  type Calls,
+  firstSeen,
+  type Inputs,
+  NO_APPROVALS,
+  NO_CALLS,
+  NO_INPUTS,
+  newlyShown,
+  type TrackedCall,
+  trackApprovals,
+  trackCalls,
+  trackInputs,
+  type WaitingApprovals,
+} from '../kit/tracking.ts';
 import type { Body } from './contract.ts';
 
 export const projection: Projection<State, Body> = { start, step, attach };

@@ -1,15 +1,19 @@
-/** The frames of the WebSocket, in and out, with examples. */
-import { ApprovalId } from '@parlance/protocol';
+/** The frames of the WebSocket with examples, and the bodies of the REST endpoints. */
+import { ApprovalId, Permission, Role } from '@parlance/protocol';
+import { Token } from '@parlance/protocol/api';
 import { z } from 'zod';
 import {
   type BodyOf,
+  type Description,
   type ExampleIds,
+  errorAnswers,
   type InboundMessage,
+  named,
   type OutboundMessages,
   typed,
 } from '../kit/description.ts';
 
-// In
+// WebSocket, in
 
 /** All types of client frames. */
 export const KNOWN_TYPES = [
@@ -55,7 +59,7 @@ const answer = ({ session, approval }: ExampleIds, payload: object) => ({
   payload,
 });
 
-export const inbound = (): Readonly<Record<KnownType, InboundMessage>> => ({
+const inbound = (): Readonly<Record<KnownType, InboundMessage>> => ({
   PING: {
     summary: 'Answered with exactly `{"type":"PONG"}`.',
     schema: z.object({ type: z.literal('PING') }),
@@ -114,14 +118,14 @@ export const inbound = (): Readonly<Record<KnownType, InboundMessage>> => ({
   },
 });
 
-// Out: the contract, and extensions of it
+// WebSocket, out: the contract, and extensions of it
 
 const conversationId = 'demo';
 const coder = { agentId: 'coder', agentName: 'Coder' };
 const measured = { tokenCount: 12, durationMs: 840 };
 const exampleOf = (type: string, payload: object) => ({ type, conversationId, payload });
 
-export function outbound() {
+function outbound() {
   const text = z.string();
   const agentFields = { agentId: text, agentName: text };
   const measures = { tokenCount: z.number(), durationMs: z.number() };
@@ -292,3 +296,238 @@ export function outbound() {
 export type Body = BodyOf<typeof outbound>;
 export type ErrorCode = Extract<Body, { type: 'error' }>['payload']['code'];
 export type Measures = Extract<Body, { type: 'message_complete' }>['payload']['metadata'];
+
+// REST: requests
+
+export const MAX_MESSAGES = 1_000;
+
+export const Credentials = named(
+  'Credentials',
+  z.object({
+    username: z.string().min(1).max(1_000),
+    password: z.string().min(1).max(1_000),
+  }),
+);
+
+export const NewConversation = named(
+  'NewConversation',
+  z.object({
+    domain_id: z.string().min(1),
+    agent_id: z.string().min(1).nullish(),
+  }),
+);
+
+const upTo = (max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,6}$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(1).max(max));
+
+/** An empty parameter counts as absent. */
+const filled = z
+  .string()
+  .transform((text) => text || undefined)
+  .optional();
+
+export const ListQuery = z.object({ limit: upTo(100).default(20), cursor: filled, domain_id: filled });
+export const AgentsQuery = z.object({ domain_id: filled });
+export const ToolRunsQuery = z.object({ limit: upTo(100).default(20) });
+export const WorkflowLogsQuery = z.object({ limit: upTo(MAX_MESSAGES).default(100) });
+export const MessagesQuery = z.object({ limit: upTo(MAX_MESSAGES).default(100) });
+
+// REST: answers. Only documents and tests build the schemas.
+
+export function schemas() {
+  const Me = named('Me', z.object({ sub: z.string(), role: Role, perms: z.array(Permission) }));
+
+  const Domain = named(
+    'Domain',
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      description: z.string(),
+      default_agent: z.string(),
+      agents: z.array(z.string()),
+    }),
+  );
+  const Domains = z.array(Domain);
+  const Agent = named(
+    'Agent',
+    z.object({
+      id: z.string(),
+      name: z.string(),
+      description: z.string(),
+      domain_id: z.string().nullable().describe('the requested domain, or the first one'),
+      domain_ids: z.array(z.string()),
+      tools: z.array(z.string()),
+      version: z.string().describe('the version of the server'),
+      state: z.literal('ready'),
+    }),
+  );
+  const Agents = z.array(Agent);
+  const Tools = z.array(
+    named(
+      'Tool',
+      z.object({
+        id: z.string(),
+        name: z.string(),
+        description: z.string(),
+        parameters: z.record(z.string(), z.json()).describe('a JSON Schema'),
+        requires_approval: z.boolean(),
+        allowed_roles: z.array(Role),
+      }),
+    ),
+  );
+
+  const Message = named(
+    'Message',
+    z.object({
+      id: z.string(),
+      conversation_id: z.string(),
+      role: z.enum(['user', 'assistant']),
+      content: z.string(),
+      created_at: z.iso.datetime(),
+      metadata: z.object({
+        dialect: z.string().optional(),
+        interrupted: z.boolean().optional(),
+        imported: z.boolean().optional().describe('imported from elsewhere when the session was created'),
+      }),
+      agent_id: z.string().nullable(),
+    }),
+  );
+  const Messages = z.array(Message);
+
+  const Conversation = named(
+    'Conversation',
+    z.object({
+      id: z.string(),
+      domain_id: z.string(),
+      agent_id: z.string().describe('the current agent'),
+      created_by_role: Role.nullable().describe('null if it belongs to another user'),
+      created_by_sub: z.string(),
+      title: z.string(),
+      status: z.enum(['idle', 'running', 'waiting', 'failed']),
+      created_at: z.iso.datetime(),
+      updated_at: z.iso.datetime(),
+      metadata: z.object({ dialect: z.string(), active_agent: z.string() }),
+      messages: z.array(Message),
+    }),
+  );
+  const Conversations = z.array(Conversation);
+
+  const Detail = named('Detail', z.object({ detail: z.string() }));
+
+  const WorkflowLogs = z.array(
+    named(
+      'WorkflowLog',
+      z.object({
+        id: z.string(),
+        conversation_id: z.string(),
+        type: z.enum([
+          'workflow_step_start',
+          'workflow_step_complete',
+          'workflow_thought',
+          'workflow_handoff',
+        ]),
+        payload: z.record(z.string(), z.json()).describe('the payload of the frame'),
+        created_at: z.iso.datetime(),
+      }),
+    ),
+  );
+
+  const ToolRun = named(
+    'ToolRun',
+    z.object({
+      id: z.string().describe('the requestId of its frames, if it is unique'),
+      tool_id: z.string(),
+      status: z.enum([
+        'pending',
+        'pending_approval',
+        'approved',
+        'running',
+        'completed',
+        'failed',
+        'rejected',
+        'cancelled',
+        'unknown',
+      ]),
+      requested_by: z.string(),
+      parameters: z.record(z.string(), z.json()),
+      result: z.record(z.string(), z.json()).nullable(),
+      created_at: z.iso.datetime(),
+      conversation_id: z.string(),
+    }),
+  );
+  const ToolRuns = z.array(ToolRun);
+
+  const HealthStatus = z.enum(['ok', 'unavailable']);
+  const ServerHealth = named('ServerHealth', z.object({ status: HealthStatus, timestamp: z.iso.datetime() }));
+  const HealthDetails = named(
+    'HealthDetails',
+    z.object({
+      status: HealthStatus,
+      reason: z.string().nullable(),
+      detail: z.string().nullable(),
+      timestamp: z.iso.datetime(),
+      version: z.string(),
+      uptime_seconds: z.int(),
+      provider: z.string(),
+      model: z.string(),
+      sandbox: z.boolean(),
+      listeners: z.array(z.object({ dialect: z.string(), port: z.int() })),
+    }),
+  );
+  const Figures = named(
+    'Figures',
+    z.record(z.string(), z.union([z.number(), z.record(z.string(), z.number())])),
+  );
+
+  return {
+    Agent,
+    Agents,
+    Conversation,
+    Conversations,
+    Detail,
+    Domain,
+    Domains,
+    Figures,
+    HealthDetails,
+    Me,
+    Messages,
+    ServerHealth,
+    Token,
+    ToolRun,
+    ToolRuns,
+    Tools,
+    WorkflowLogs,
+  };
+}
+
+type Schemas = ReturnType<typeof schemas>;
+export type Message = z.output<Schemas['Messages']>[number];
+export type ToolRun = z.output<Schemas['ToolRun']>;
+export type WorkflowLog = z.output<Schemas['WorkflowLogs']>[number];
+
+export function description(): Description {
+  const answers = schemas();
+  return {
+    title: 'Conversations',
+    summary: 'Chat applications with logins, domains and agents: REST, and a WebSocket for the conversation.',
+    note: 'Always needs a token, even in open mode.',
+    needsToken: true,
+    socket: { nameField: 'type' },
+    messages: { in: inbound(), out: outbound() },
+    schemas: answers,
+    errors: errorAnswers(
+      {
+        401: 'Missing or invalid token, or wrong password',
+        403: 'The role lacks the permission',
+        404: 'Not found, or it belongs to another user',
+        422: 'Invalid request; the text names the field',
+        429: 'Too many failed logins; Retry-After is in seconds',
+      },
+      { schema: answers.Detail },
+    ),
+  };
+}

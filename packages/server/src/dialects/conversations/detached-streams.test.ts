@@ -15,7 +15,7 @@ import { says } from '../../testing/scripted-provider.ts';
 import { until } from '../../testing/until.ts';
 import { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { DetachedStreams, newPeer } from './detached-streams.ts';
-import { projection, type State } from './projection.ts';
+import { projection, type State } from './outbound.ts';
 import { StreamResume } from './resume.ts';
 
 const ignore = () => undefined;

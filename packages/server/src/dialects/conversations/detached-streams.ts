@@ -25,11 +25,8 @@ import {
 } from '../../core/index.ts';
 import type { Pieces, Socket, Subscriber } from '../../http/connection.ts';
 import { type Cursor, type FrameFilter, NOTHING, type SubscriptionHub } from '../kit/subscription-hub.ts';
-import { conversationOf } from './bodies.ts';
 import type { Body } from './contract.ts';
-
-import { pieces, type State, startOf, step } from './projection.ts';
-import { BETWEEN_BLOCKS } from './state.ts';
+import { BETWEEN_BLOCKS, conversationOf, pieces, type State, startOf, step } from './outbound.ts';
 
 // How far a closed socket has read a conversation, and its continuation on another node.
 

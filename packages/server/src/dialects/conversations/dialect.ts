@@ -5,12 +5,11 @@
  * messages of other users, progress of a call, or compaction; these are not sent. It has no standing approval:
  * an answer applies once.
  */
-import { defineDialect } from '../kit/dialect.ts';
-import { noToken, withToken } from '../kit/listen.ts';
+import { defineDialect, noToken, withToken } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { KNOWN_TYPES } from './contract.ts';
+import { description, KNOWN_TYPES } from './contract.ts';
 import { open } from './inbound.ts';
-import { projection, type State } from './projection.ts';
+import { projection, type State } from './outbound.ts';
 import { StreamResume } from './resume.ts';
 import { HTTP_PATHS, rest } from './routes.ts';
 
@@ -40,5 +39,5 @@ export const conversations = defineDialect({
   },
   rest,
   projection,
-  describe: async () => (await import('./describe.ts')).description,
+  describe: async () => description(),
 });

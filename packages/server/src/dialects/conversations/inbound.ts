@@ -14,13 +14,10 @@ import { requirePermission, type SessionRef } from '../../core/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { type DialectContext, reported } from '../kit/dialect.ts';
 import { NOTHING, type SubscriptionHub } from '../kit/subscription-hub.ts';
-import { errorBody } from './bodies.ts';
 import { ApproveTool, type Body, CancelStream, isKnown, SendMessage, StartConversation } from './contract.ts';
 import { newPeer } from './detached-streams.ts';
-import { faultBody, withMessages } from './faults.ts';
-import type { State } from './projection.ts';
+import { errorBody, faultBody, REJECTED, type State, withMessages } from './outbound.ts';
 import type { StreamResume } from './resume.ts';
-import { REJECTED } from './tool-outcome.ts';
 
 type Context = Pick<DialectContext, 'engine' | 'log' | 'newId' | 'now'> & {
   readonly resume: StreamResume;

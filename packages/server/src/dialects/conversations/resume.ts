@@ -6,10 +6,9 @@ import { type Json, type Principal, PrincipalId, SessionId } from '@parlance/pro
 import { z } from 'zod';
 import type { PreferenceStore } from '../../accounts/store.ts';
 import { type Engine, type SessionRef, sessionKey } from '../../core/index.ts';
+import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import { type DialectContext, reported } from '../kit/dialect.ts';
-import { KeyedQueue } from '../kit/keyed-queue.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { errorBody } from './bodies.ts';
 import type { Body } from './contract.ts';
 import {
   DetachedStreams,
@@ -20,7 +19,7 @@ import {
   type Peer,
   predecessors,
 } from './detached-streams.ts';
-import type { State } from './projection.ts';
+import { errorBody, type State } from './outbound.ts';
 
 const MAX_WAITING = 100;
 

@@ -1,30 +1,24 @@
 /** In: the REST endpoints. Errors are `{detail}`. */
-import { type DurableEvent, Fault, type Principal } from '@parlance/protocol';
-import { type Engine, requirePermission, type SessionRecord } from '../../core/index.ts';
+import { Fault, type FaultCode, type Principal, ROLE_PERMISSIONS, Role } from '@parlance/protocol';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { type Agent, type Domain, requirePermission, type SessionRecord } from '../../core/index.ts';
 import { principalOf, tokenOf } from '../../http/request-identity.ts';
 import type { DialectContext } from '../kit/dialect.ts';
 import { endpointOf, type RestApi } from '../kit/endpoint.ts';
-import { nthId } from '../kit/ids.ts';
-import { latest } from '../kit/latest-items.ts';
-import { replay } from '../kit/replay.ts';
-import { retryText } from '../kit/retry.ts';
-import type { Body } from './contract.ts';
-import type { schemas } from './describe.ts';
-import { STATUSES } from './faults.ts';
-import { latestMessages } from './messages.ts';
-import { agentObject, conversationObject, domainObject, healthObject, toolObject } from './objects.ts';
-import { startOf, step } from './projection.ts';
+import { HTTP_STATUS, retryText } from '../kit/faults.ts';
 import {
   AgentsQuery,
   Credentials,
   ListQuery,
   MAX_MESSAGES,
+  type Message,
   MessagesQuery,
   NewConversation,
+  type schemas,
   ToolRunsQuery,
   WorkflowLogsQuery,
-} from './schemas.ts';
-import { findRun, latestRuns } from './tool-runs.ts';
+} from './contract.ts';
+import { findRun, latestMessages, latestRuns, latestWorkflow } from './history.ts';
 
 /** paths below `/v1`; one that ends in `/*` also matches the path without it */
 export const HTTP_PATHS = [
@@ -40,22 +34,7 @@ export const HTTP_PATHS = [
   '/metrics',
 ] as const;
 
-type RouteContext = Pick<
-  DialectContext,
-  | 'about'
-  | 'addressOf'
-  | 'countRequest'
-  | 'authenticator'
-  | 'engine'
-  | 'figures'
-  | 'log'
-  | 'newId'
-  | 'now'
-  | 'problem'
-  | 'readBody'
->;
-
-const endpoint = endpointOf<RouteContext, typeof schemas>();
+const endpoint = endpointOf<DialectContext, ReturnType<typeof schemas>>();
 
 const authEndpoints = [
   endpoint({
@@ -154,7 +133,15 @@ const catalogEndpoints = [
     security: 'caller',
     answers: { 200: { description: 'The list', schema: 'Tools' } },
     errors: [401],
-    handle: (_, { engine }) => engine.toolSpecs().map(toolObject),
+    handle: (_, { engine }) =>
+      engine.toolSpecs().map(({ name, description, parameters, requiresApproval }) => ({
+        id: name,
+        name,
+        description,
+        parameters,
+        requires_approval: requiresApproval,
+        allowed_roles: Role.options.filter((role) => ROLE_PERMISSIONS[role].includes('tool:request')),
+      })),
   }),
 ];
 
@@ -310,7 +297,16 @@ const stateEndpoints = [
   }),
 ];
 
-export const rest: RestApi<RouteContext> = {
+/** Input that does not match its schema is answered with 422. */
+const STATUSES: Record<FaultCode, ContentfulStatusCode> = {
+  ...HTTP_STATUS,
+  invalid: 422,
+  empty: 422,
+  no_turn: 404,
+  provider_limited: 503,
+};
+
+export const rest: RestApi<DialectContext> = {
   endpoints: [...authEndpoints, ...catalogEndpoints, ...conversationEndpoints, ...stateEndpoints],
   identify(request, { authenticator }, security) {
     if (security === 'token') shownToken(request);
@@ -327,7 +323,11 @@ function shownToken(request: Request): string {
 }
 
 /** Throws `not_found`, also for a conversation of another user. */
-async function recordOf({ engine }: RouteContext, principal: Principal, id: string): Promise<SessionRecord> {
+async function recordOf(
+  { engine }: DialectContext,
+  principal: Principal,
+  id: string,
+): Promise<SessionRecord> {
   requirePermission(principal, 'chat:read');
   const ref = await engine.find(principal, id);
   const found = ref && (await engine.record(ref));
@@ -335,39 +335,67 @@ async function recordOf({ engine }: RouteContext, principal: Principal, id: stri
   return found;
 }
 
-// The workflow frames of a conversation as they were sent, reconstructed from its events.
+// Objects
 
-type WorkflowBody = Extract<Body, { type: `workflow_${string}` }>;
-
-type WorkflowLog = {
-  id: string;
-  conversation_id: string;
-  type: WorkflowBody['type'];
-  payload: WorkflowBody['payload'];
-  created_at: string;
-};
-
-/** The latest `limit` frames, oldest first. */
-const latestWorkflow = (engine: Engine, record: SessionRecord, limit: number): Promise<WorkflowLog[]> =>
-  latest(engine, record, { limit, itemsOf: (events, first) => workflowOf(record, events, first) });
-
-const workflowOf = (record: SessionRecord, events: readonly DurableEvent[], first: number): WorkflowLog[] =>
-  [...replay(step, startOf(record), events)]
-    .slice(first)
-    .flatMap(({ event, bodies }) =>
-      bodies.filter(isWorkflow).map((body, count) => logOf(event, body, count)),
-    );
-
-const isWorkflow = (body: Body): body is WorkflowBody => body.type.startsWith('workflow_');
-
-const logOf = (
-  event: DurableEvent,
-  { type, conversationId, payload }: WorkflowBody,
-  count: number,
-): WorkflowLog => ({
-  id: nthId(event.id, count),
-  conversation_id: conversationId,
-  type,
-  payload,
-  created_at: new Date(event.at).toISOString(),
+const domainObject = ({ id, name, description, defaultAgent, agents }: Domain) => ({
+  id,
+  name,
+  description,
+  default_agent: defaultAgent,
+  agents,
 });
+
+/** `domain` is the requested one. Agents have the start time of the server and are always ready. */
+function agentObject(agent: Agent, { engine, about }: DialectContext, domain?: string) {
+  const { id, name, description, tools } = agent;
+  const domains = engine.catalog.listed.domains
+    .filter(({ agents }) => agents.includes(id))
+    .map((one) => one.id);
+  const offered = engine.toolSpecs().map((tool) => tool.name);
+  return {
+    id,
+    name,
+    description,
+    domain_id: domain ?? domains[0] ?? null,
+    domain_ids: domains,
+    tools: tools ? offered.filter((tool) => tools.includes(tool)) : offered,
+    version: about.version,
+    state: 'ready' as const,
+  };
+}
+
+/** The role of another owner is not stored with the conversation, so it is null. */
+const conversationObject = (
+  { ref, domain, dialect, agent, title, status, createdAt, updatedAt }: SessionRecord,
+  principal: Principal,
+  messages: Message[],
+) => ({
+  id: ref.id,
+  domain_id: domain,
+  agent_id: agent,
+  created_by_role: ref.owner === principal.id ? principal.role : null,
+  created_by_sub: ref.owner,
+  title,
+  status,
+  created_at: new Date(createdAt).toISOString(),
+  updated_at: new Date(updatedAt).toISOString(),
+  metadata: { dialect, active_agent: agent },
+  messages,
+});
+
+/** `uptime_seconds` is that of the process. */
+async function healthObject({ about, now, problem }: DialectContext) {
+  const unready = await problem();
+  return {
+    status: unready === null ? ('ok' as const) : ('unavailable' as const),
+    reason: unready?.reason ?? null,
+    detail: unready?.detail ?? null,
+    timestamp: new Date(now()).toISOString(),
+    version: about.version,
+    uptime_seconds: Math.floor(process.uptime()),
+    provider: about.provider,
+    model: about.model,
+    sandbox: about.sandbox,
+    listeners: about.listeners().map(({ dialect, port }) => ({ dialect, port })),
+  };
+}

@@ -1,9 +1,8 @@
 /** The account endpoints of `copilot`: login, preferences, and knowledge about a site. */
 import { asFault, type Principal } from '@parlance/protocol';
-import { errorBody } from './faults.ts';
-import { endpoint, shownToken } from './rest.ts';
+import { KnowledgeQuery, LoginBody, Preferences } from './contract.ts';
+import { endpoint, errorBody, shownToken } from './rest.ts';
 import { addressOf, rootDomain } from './root-domain.ts';
-import { KnowledgeQuery, LoginBody, Preferences } from './schemas.ts';
 
 export const accountEndpoints = [
   endpoint({
@@ -14,7 +13,7 @@ export const accountEndpoints = [
     examples: ({ owner }) => [{ title: 'Log in', body: { email: owner, password: 'a guess' } }],
     body: LoginBody,
     answers: {
-      200: { description: 'The token', schema: 'LoggedIn' },
+      200: { description: 'The token', schema: 'CopilotLogin' },
       401: { description: 'INVALID_CREDENTIALS', schema: 'CopilotError' },
     },
     errors: [400, 429],
@@ -43,7 +42,7 @@ export const accountEndpoints = [
     summary: 'The user of the token',
     security: 'token',
     examples: () => [{ title: 'Who am I?' }],
-    answers: { 200: { description: 'The account', schema: 'Account' } },
+    answers: { 200: { description: 'The account', schema: 'CopilotAccount' } },
     errors: [401],
     handle: ({ principal }) => accountObject(principal),
   }),
@@ -65,7 +64,7 @@ export const accountEndpoints = [
     summary: 'The preferences of the user',
     security: 'token',
     examples: () => [{ title: 'Get user preferences' }],
-    answers: { 200: { description: 'The preferences', schema: 'KeptPreferences' } },
+    answers: { 200: { description: 'The preferences', schema: 'CopilotKeptPreferences' } },
     errors: [401],
     async handle({ principal }, { preferences }) {
       const { syncedAt, ...kept } = (await preferences.get(principal.id)) ?? {};
@@ -90,7 +89,7 @@ export const accountEndpoints = [
       },
     ],
     body: Preferences,
-    answers: { 200: { description: 'Stored', schema: 'SavedPreferences' } },
+    answers: { 200: { description: 'Stored', schema: 'CopilotSavedPreferences' } },
     errors: [400, 401],
     async handle({ principal, body }, { now, preferences }) {
       const syncedAt = new Date(now()).toISOString();
@@ -105,7 +104,7 @@ export const accountEndpoints = [
     security: 'token',
     examples: ({ site }) => [{ title: 'Get knowledge of a site', query: { url: `http://${site}/` } }],
     query: KnowledgeQuery,
-    answers: { 200: { description: 'Empty lists', schema: 'Knowledge' } },
+    answers: { 200: { description: 'Empty lists', schema: 'CopilotKnowledge' } },
     errors: [400, 401],
     /** There is no knowledge base: every site is allowed, and the knowledge is empty. */
     handle: ({ query: { url } }) => ({

@@ -77,17 +77,23 @@ export function watchChannels<State>(
     hub.leave(subscriber);
   }
 
-  async function occupied(channel: string): Promise<void> {
-    if (!channel.startsWith(PREFIX)) return;
-    wanted.add(channel);
+  /** Returns false if there is no such session yet. */
+  async function followSession(channel: string): Promise<boolean> {
     const holder = await engine.firstHolder(channel.slice(PREFIX.length));
     if (holder) await follow(holder);
-    else elsewhere.requestSession(channel);
+    return holder !== null;
+  }
+
+  async function occupied(channel: string): Promise<void> {
+    wanted.add(channel);
+    if (!(await followSession(channel))) elsewhere.requestSession(channel);
   }
 
   const unwatch = channels.watch({
+    prepare: (channel) =>
+      channel.startsWith(PREFIX) ? followSession(channel).then(() => undefined, notFollowed(channel)) : null,
     occupied(channel) {
-      occupied(channel).catch(notFollowed(channel));
+      if (channel.startsWith(PREFIX)) occupied(channel).catch(notFollowed(channel));
     },
     vacated(channel) {
       wanted.delete(channel);

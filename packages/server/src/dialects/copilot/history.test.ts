@@ -5,8 +5,8 @@ import type { Engine, SessionSnapshot } from '../../core/index.ts';
 import { defineTool } from '../../core/ports/tool.ts';
 import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says } from '../../testing/scripted-provider.ts';
-import { latestMessages, messagesOf } from './history.ts';
-import type { CopilotMessage } from './message.ts';
+import type { CopilotMessage } from './contract.ts';
+import { latestMessages, messagesOf } from './outbound.ts';
 
 const TURNS = 60;
 

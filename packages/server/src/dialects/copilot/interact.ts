@@ -7,6 +7,7 @@ import {
   type ActionReport,
   lastPage,
   type Page,
+  parseAction,
   parsePage,
   renderPage,
   renderReturned,
@@ -29,33 +30,180 @@ import {
   textPart,
 } from '@parlance/protocol';
 import { answerInText, type SessionRef, type SessionSnapshot, sessionKey } from '../../core/index.ts';
-import { waitingText } from '../kit/approval-text.ts';
-import { KeyedQueue } from '../kit/keyed-queue.ts';
+import { KeyedQueue } from '../../lib/keyed-queue.ts';
+import type { ExampleIds, RequestExample } from '../kit/description.ts';
 import type { ProjectedSession } from '../kit/subscription-hub.ts';
-import { activeTask } from './active-task.ts';
-import type { Context } from './context.ts';
-import type { State } from './projection.ts';
-import type { InteractRequest } from './request.ts';
+import { waitingText } from '../kit/texts.ts';
+import { sessionChannel } from './channel-watch.ts';
+import { InteractHeaders, InteractRequest } from './contract.ts';
+import { activeTask, type State } from './outbound.ts';
+import { type CopilotContext, endpoint, type Interaction } from './rest.ts';
+import { rootDomain, siteLabels, urlLabel } from './root-domain.ts';
+import { startTask, type Task, taskView } from './task.ts';
 
-import { rootDomain } from './root-domain.ts';
-import { type Task, taskView } from './task.ts';
-import { startTask } from './task-state.ts';
+export const interactEndpoint = endpoint({
+  method: 'post',
+  path: '/api/agent/interact',
+  summary: 'One step of a task: takes the result of the last action, returns the next action',
+  security: 'token',
+  examples: (ids) => interactExamples(ids),
+  ids: [{ id: 'task', at: 'data.taskId' }],
+  foreign: 'forbidden',
+  headers: InteractHeaders,
+  body: InteractRequest,
+  answers: {
+    200: { description: 'The next action, or a question to the user', schema: 'InteractResponse' },
+  },
+  errors: [400, 401, 403, 409],
+  parsed: ({ interactBody }) => interactBody,
+  async handle({ c, principal, headers, body }, ctx) {
+    const began = ctx.now();
+    const interaction = await ctx.interact(body, principal, headers['idempotency-key']);
+    await publish(ctx, interaction);
+    return c.json(interactBody(interaction, ctx.now() - began));
+  },
+});
+
+// Examples of `/api/agent/interact`.
+
+/** Elements are numbered so that actions can refer to them. */
+const SHOP = '<h1>Shop</h1><label>Search <input id="1" name="search"></label><button id="2">Go</button>';
+const QUERY = 'type lamp into Search and click Go';
+
+const interactExamples = ({
+  session,
+  task,
+  site,
+}: ExampleIds): readonly [RequestExample, ...RequestExample[]] => [
+  {
+    title: 'Start a task on a page',
+    body: { query: QUERY, url: `https://${site}/`, dom: SHOP, sessionId: session },
+  },
+  {
+    title: 'Start a task in a new session',
+    first: true,
+    creates: true,
+    body: { query: QUERY, url: `https://${site}/`, dom: SHOP },
+  },
+  { title: 'Answer a question: yes or no', body: { query: 'yes', sessionId: session } },
+  {
+    title: 'Report that the last action succeeded',
+    body: { query: QUERY, sessionId: session, taskId: task, lastActionStatus: 'success' },
+  },
+  {
+    title: 'Report everything that a client may report',
+    probe: true,
+    body: {
+      query: 'click the Submit button',
+      url: `https://${site}/`,
+      dom: '<form><input id="1" name="q"><button id="4">Submit</button></form>',
+      sessionId: session,
+      interactiveTree: [{ id: 1, role: 'button', name: 'Submit', children: [] }],
+      semanticNodes: [{ id: '4', tag: 'button', text: 'Submit' }],
+      lastActionStatus: 'success',
+      lastActionError: { message: 'no', code: 'E', action: 'click(4)', elementId: 4 },
+      clientVerification: { elementFound: true, selector: '#4', urlChanged: false },
+    },
+  },
+];
+
+/** Channels are named by session id only: a session that shares its id with an older one has no channel. */
+async function publish({ engine, channels }: CopilotContext, interaction: Interaction): Promise<void> {
+  const { ref } = interaction;
+  if ((await engine.firstHolder(ref.id))?.owner !== ref.owner) return;
+  const push = interactPush(interaction);
+  channels.broadcast(sessionChannel(ref.id), push.type, push);
+}
+
+// The response to a call of `/api/agent/interact`, and the event for other devices.
+
+/** Deployed clients read some fields from `data` and some from the top level: all are in both. */
+function interactBody({ ref: { id: sessionId }, task }: Interaction, requestDuration: number): object {
+  if (task.question) return { success: true, data: question(sessionId, task), ...question(sessionId, task) };
+  if (task.needsFullDom !== null) {
+    const data = wholePage(sessionId, task, task.needsFullDom);
+    return { success: true, data, ...data };
+  }
+  const { plan, verification, correction, expectedOutcome, webSearches, usage, actionCount } = task;
+  const data = {
+    thought: task.thought,
+    action: task.action,
+    taskId: task.taskId,
+    sessionId,
+    status: task.status,
+    ...planned(plan),
+    usage,
+    metrics: { requestDuration, stepIndex: plan?.currentStepIndex ?? 0, actionCount },
+    ...(verification ? { verification } : {}),
+    ...(correction ? { correction } : {}),
+    ...(expectedOutcome ? { expectedOutcome } : {}),
+    ...toolAction(task),
+    ...(webSearches.length > 0
+      ? { webSearchPerformed: true, webSearchSummary: webSearches.join('\n').slice(0, 2_000) }
+      : {}),
+  };
+  return { success: true, data, ...data };
+}
+
+const question = (sessionId: string, { taskId, thought, question: asked, plan, webSearches }: Task) => ({
+  status: 'needs_user_input',
+  thought,
+  userQuestion: asked?.userQuestion ?? '',
+  missingInformation: asked?.missingInformation ?? [],
+  context: { searchPerformed: webSearches.length > 0, reasoning: asked?.reasoning ?? '' },
+  taskId,
+  sessionId,
+  ...planned(plan),
+});
+
+/** These clients call again at once, with the whole page as `dom`. */
+const wholePage = (sessionId: string, { taskId, thought, plan }: Task, needsFullDomReason: string) => ({
+  status: 'needs_full_dom',
+  requestedDomMode: 'full',
+  needsFullDomReason,
+  thought,
+  taskId,
+  sessionId,
+  ...planned(plan),
+});
+
+const planned = (plan: Task['plan']) =>
+  plan ? { plan, currentStep: plan.currentStepIndex, totalSteps: plan.steps.length } : {};
+
+function toolAction({ action, status }: Task): object {
+  const parsed = parseAction(action);
+  if (!parsed || status === 'completed' || status === 'failed') return {};
+  const { name, ...parameters } = parsed;
+  return {
+    toolAction: { toolName: name, toolType: 'DOM', parameters },
+    // Some clients send a picture only if they are asked in this way.
+    ...(name === 'screenshot' && { needsScreenshot: true }),
+  };
+}
+
+/** Published before the call is answered. */
+const interactPush = ({ ref, task }: Interaction) => ({
+  type: 'interact_response',
+  sessionId: ref.id,
+  data: {
+    taskId: task.taskId,
+    action: task.question || task.needsFullDom !== null ? null : task.action,
+    thought: task.thought,
+    status: task.status,
+    currentStepIndex: task.plan?.currentStepIndex ?? 0,
+    verification: task.verification as JsonObject | null,
+    correction: task.correction as JsonObject | null,
+  },
+});
+
+// One call
 
 const PAGE = 1_000;
 const MAX_WAITING = 20;
 
-const labelOf = (url: string): string => url.slice(0, 2_000);
-
 /** Empty if the client does not name the tab. */
 const tabOf = ({ tabId }: InteractRequest): string =>
   typeof tabId === 'string' || typeof tabId === 'number' ? String(tabId).slice(0, 100) : '';
-
-export type Interaction = {
-  readonly sessionId: string;
-  readonly ref: SessionRef;
-  readonly task: Task;
-  readonly page: Page | null;
-};
 
 /** The context of one call. */
 type Call = {
@@ -67,7 +215,7 @@ type Call = {
   readonly projected: ProjectedSession<State>;
 };
 
-export function interactions(ctx: Context) {
+export function interactions(ctx: CopilotContext) {
   const { engine } = ctx;
   const replies = new KeyedQueue();
   const unanswered = new Set<PendingReply>();
@@ -94,7 +242,7 @@ export function interactions(ctx: Context) {
     const now = known ? arrival : await engine.snapshot(ref);
     if (known && now.turn !== known) {
       const over = finishedIn(now, known) ?? (began || begun ? { ok: true } : null);
-      return { sessionId: ref.id, ref, page: null, task: overTask(known, over) };
+      return { ref, task: overTask(known, over) };
     }
 
     const projected = await ctx.hub.observe(ref);
@@ -166,9 +314,7 @@ export function interactions(ctx: Context) {
     const domain = request.url ? rootDomain(request.url) : (now.labels.domain ?? '');
     const title = `${domain ? `${domain}: ` : ''}${request.query}`.trim().slice(0, 500);
     const tab = tabOf(request);
-    const labels = request.url
-      ? { url: labelOf(request.url), domain, ...(tab !== '' && { tab }) }
-      : undefined;
+    const labels = request.url ? { ...siteLabels(request.url), ...(tab !== '' && { tab }) } : undefined;
     if (!now.created) {
       await engine.send(ref, { type: 'session.create', title, automatic: true, labels }, caller);
       return;
@@ -241,7 +387,7 @@ export function interactions(ctx: Context) {
     // Listed with the role of a user: an admin's list would include all users.
     const { sessions } = await engine.list(
       { ...principal, role: 'user' },
-      { status: ['waiting'], label: { name: 'url', value: labelOf(url) }, limit: MAX_WAITING },
+      { status: ['waiting'], label: { name: 'url', value: urlLabel(url) }, limit: MAX_WAITING },
     );
     for (const { ref, labels } of sessions) {
       if ((labels.tab ?? '') !== tabOf(request)) continue;
@@ -277,14 +423,14 @@ export function interactions(ctx: Context) {
   }
 
   /** The task once the session is idle. The projection keeps superseded tasks for a while. */
-  async function answered({ ref, page, projected }: Call, taskId: TurnId): Promise<Interaction> {
+  async function answered({ ref, projected }: Call, taskId: TurnId): Promise<Interaction> {
     await engine.whenIdle(ref);
     const snapshot = projected.snapshot();
     const state = projected.state().tasks.tasks.get(taskId);
     const task = state
       ? withApproval(taskView(state), snapshot)
       : overTask(taskId, finishedIn(snapshot, taskId));
-    return { sessionId: ref.id, ref, page, task };
+    return { ref, task };
   }
 }
 

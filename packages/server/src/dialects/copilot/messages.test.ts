@@ -11,8 +11,7 @@ import {
 import { evolve } from '../../core/session/evolve.ts';
 import { initialState } from '../../core/session/session-state.ts';
 import { readTranscript, transcriptPath } from '../../testing/transcripts.ts';
-import { messagesOf } from './history.ts';
-import { startMessages, stepMessages } from './messages.ts';
+import { messagesOf, startMessages, stepMessages } from './outbound.ts';
 
 const START = Date.UTC(2026, 0, 30, 10);
 

@@ -24,8 +24,10 @@ export function addressOf(text: string): string | null {
   return address?.href ?? null;
 }
 
+export const urlLabel = (url: string): string => url.slice(0, MAX_LABEL_LENGTH);
+
 /** The labels by which a session is found. */
 export const siteLabels = (url: string): { url: string; domain: string } => ({
-  url: url.slice(0, MAX_LABEL_LENGTH),
+  url: urlLabel(url),
   domain: rootDomain(url),
 });

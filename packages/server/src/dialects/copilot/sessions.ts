@@ -7,10 +7,6 @@ import {
   type SessionRecord,
   type SessionRef,
 } from '../../core/index.ts';
-import { activeTask } from './active-task.ts';
-import { latestMessages } from './history.ts';
-import { endpoint, type RestContext } from './rest.ts';
-import { rootDomain, siteLabels } from './root-domain.ts';
 import {
   ActiveTaskQuery,
   ArchiveBody,
@@ -23,45 +19,50 @@ import {
   SessionPath,
   StatusQuery,
   Uuid,
-} from './schemas.ts';
+} from './contract.ts';
+import { activeTask, latestMessages } from './outbound.ts';
+import { endpoint, type RestContext } from './rest.ts';
+import { rootDomain, siteLabels } from './root-domain.ts';
 
 const LIST_PAGE = 200;
 const MAX_COUNTED = 2_000;
 
-const readsChat = ({ principal }: { readonly principal: Principal }): void =>
-  requirePermission(principal, 'chat:read');
+/** What all of these endpoints have in common. */
+const READER = {
+  security: 'token',
+  allow: ({ principal }: { readonly principal: Principal }) => requirePermission(principal, 'chat:read'),
+} as const;
+
+/** The same for one session. */
+const SESSION_READER = { ...READER, foreign: 'forbidden', params: SessionPath } as const;
 
 export const sessionEndpoints = [
   endpoint({
+    ...SESSION_READER,
     method: 'get',
     path: '/api/session/{sessionId}/task/active',
     summary: 'The current task of a session',
-    security: 'token',
     examples: ({ session }) => [{ title: 'Get the current task', params: { sessionId: session } }],
-    foreign: 'forbidden',
-    params: SessionPath,
     query: ActiveTaskQuery,
-    answers: { 200: { description: 'The task, or null', schema: 'ActiveTask' } },
+    answers: { 200: { description: 'The task, or null', schema: 'CopilotActiveTask' } },
     errors: [400, 401, 403],
-    allow: readsChat,
     async handle({ principal, params }, ctx) {
       const ref = await found(ctx, principal, params.sessionId);
       return { success: true, data: ref ? await activeTask(ctx.hub, ref) : null };
     },
   }),
   endpoint({
+    ...READER,
     method: 'get',
     path: '/api/session',
     summary: 'Lists the sessions of the caller whose id is a UUID, by last change, latest first',
-    security: 'token',
     examples: () => [
       { title: 'List sessions' },
       { title: 'List archived sessions, too', query: { includeArchived: 'true', limit: '100', offset: '0' } },
     ],
     query: ListQuery,
-    answers: { 200: { description: 'One page', schema: 'SessionPage' } },
+    answers: { 200: { description: 'One page', schema: 'CopilotSessionPage' } },
     errors: [400, 401, 403],
-    allow: readsChat,
     async handle({ principal, query: { status, includeArchived, limit, offset } }, { engine }) {
       const filter = filterOf(status, includeArchived);
       const { sessions, total, hasMore } = await listed(engine, principal, filter, { limit, offset });
@@ -70,18 +71,17 @@ export const sessionEndpoints = [
     },
   }),
   endpoint({
+    ...READER,
     method: 'post',
     path: '/api/session',
     summary: 'Archives a session',
-    security: 'token',
     examples: ({ session }) => [{ title: 'Archive a session', body: { sessionId: session } }],
     foreign: 'forbidden',
     body: ArchiveBody,
     answers: {
-      200: { description: 'Archived', schema: 'SessionArchived' },
+      200: { description: 'Archived', schema: 'CopilotSessionArchived' },
     },
     errors: [400, 401, 403, 404],
-    allow: readsChat,
     async handle({ principal, body: { sessionId } }, ctx) {
       const ref = await existing(ctx, principal, sessionId);
       await ctx.engine.send(ref, { type: 'session.archive' }, { principal, dialect: 'copilot' });
@@ -90,10 +90,10 @@ export const sessionEndpoints = [
     },
   }),
   endpoint({
+    ...READER,
     method: 'post',
     path: '/api/session/init',
     summary: 'Creates a session with an id chosen by the client; an existing one is unchanged',
-    security: 'token',
     examples: ({ session }) => [
       {
         title: 'Start a session',
@@ -102,9 +102,8 @@ export const sessionEndpoints = [
     ],
     foreign: 'forbidden',
     body: InitBody,
-    answers: { 200: { description: 'The session exists', schema: 'SessionBegun' } },
+    answers: { 200: { description: 'The session exists', schema: 'CopilotSessionBegun' } },
     errors: [400, 401, 403],
-    allow: readsChat,
     async handle({ principal, body: { sessionId, url, title } }, { engine }) {
       await requireOwn(engine, principal, sessionId);
       const ref = await engine.resolve(principal, sessionId);
@@ -121,15 +120,14 @@ export const sessionEndpoints = [
     },
   }),
   endpoint({
+    ...READER,
     method: 'get',
     path: '/api/session/latest',
     summary: 'The last changed session',
-    security: 'token',
     examples: () => [{ title: 'Get the latest session' }],
     query: StatusQuery,
     answers: { 200: { description: 'The session', schema: 'CopilotSession' } },
     errors: [400, 401, 403, 404],
-    allow: readsChat,
     async handle({ principal, query: { status } }, { engine }) {
       const record = await newest(engine, principal, filterOf(status));
       if (!record) throw new Fault('not_found', 'There is no session yet.');
@@ -137,16 +135,15 @@ export const sessionEndpoints = [
     },
   }),
   endpoint({
+    ...READER,
     method: 'get',
     path: '/api/session/by-domain/{domain}',
     summary: 'The last changed session of a site',
-    security: 'token',
     examples: ({ site }) => [{ title: 'Get the session of a site', params: { domain: site } }],
     params: DomainPath,
     query: StatusQuery,
-    answers: { 200: { description: 'The session, or null', schema: 'SessionFound' } },
+    answers: { 200: { description: 'The session, or null', schema: 'CopilotSessionFound' } },
     errors: [400, 401, 403],
-    allow: readsChat,
     async handle({ principal, params, query: { status } }, { engine }) {
       const label = { name: 'domain', value: rootDomain(`http://${params.domain}`) };
       const record = await newest(engine, principal, { ...filterOf(status), label });
@@ -154,35 +151,29 @@ export const sessionEndpoints = [
     },
   }),
   endpoint({
+    ...SESSION_READER,
     method: 'get',
     path: '/api/session/{sessionId}',
     summary: 'A session',
-    security: 'token',
     examples: ({ session }) => [{ title: 'Get a session', params: { sessionId: session } }],
-    foreign: 'forbidden',
-    params: SessionPath,
-    answers: { 200: { description: 'The session', schema: 'SessionShown' } },
+    answers: { 200: { description: 'The session', schema: 'CopilotSessionShown' } },
     errors: [400, 401, 403, 404],
-    allow: readsChat,
     async handle({ principal, params }, ctx) {
       const ref = await existing(ctx, principal, params.sessionId);
       return { success: true, data: shown(await recordOf(ctx, ref)) };
     },
   }),
   endpoint({
+    ...SESSION_READER,
     method: 'patch',
     path: '/api/session/{sessionId}',
     summary: 'Renames a session',
-    security: 'token',
     examples: ({ session }) => [
       { title: 'Rename a session', params: { sessionId: session }, body: { title: 'A lamp' } },
     ],
-    foreign: 'forbidden',
-    params: SessionPath,
     body: RenameBody,
-    answers: { 200: { description: 'The session', schema: 'SessionRenamed' } },
+    answers: { 200: { description: 'The session', schema: 'CopilotSessionRenamed' } },
     errors: [400, 401, 403, 404],
-    allow: readsChat,
     async handle({ principal, params, body: { title } }, ctx) {
       const ref = await existing(ctx, principal, params.sessionId);
       await ctx.engine.send(ref, { type: 'session.rename', title }, { principal, dialect: 'copilot' });
@@ -193,17 +184,14 @@ export const sessionEndpoints = [
     },
   }),
   endpoint({
+    ...SESSION_READER,
     method: 'get',
     path: '/api/session/{sessionId}/messages',
     summary: 'The latest messages, oldest first; empty for an unknown session',
-    security: 'token',
     examples: ({ session }) => [{ title: 'List messages', params: { sessionId: session } }],
-    foreign: 'forbidden',
-    params: SessionPath,
     query: MessagesQuery,
-    answers: { 200: { description: 'The messages', schema: 'MessageHistory' } },
+    answers: { 200: { description: 'The messages', schema: 'CopilotMessages' } },
     errors: [400, 401, 403],
-    allow: readsChat,
     async handle({ principal, params: { sessionId }, query }, ctx) {
       const ref = await found(ctx, principal, sessionId);
       // Not a 404: clients would keep retrying.
@@ -241,10 +229,22 @@ async function recordOf({ engine }: RestContext, ref: SessionRef): Promise<Sessi
   return record;
 }
 
-/**
- * Sessions with an id that is valid here: clients reject a list with any other id. Of a long list, `total`
- * also counts the others.
- */
+/** Pages of the list, latest first, and the sessions in them with an id that is valid here: other dialects allow other ids. */
+async function* pages(
+  engine: Engine,
+  principal: Principal,
+  filter: SessionFilter & { readonly limit: number },
+) {
+  let cursor: string | undefined;
+  do {
+    const page = await engine.list(principal, { ...filter, cursor });
+    const valid = page.sessions.filter(({ ref }) => Uuid.safeParse(ref.id).success);
+    cursor = page.next ?? undefined;
+    yield { valid, read: page.sessions.length, isLast: cursor === undefined };
+  } while (cursor !== undefined);
+}
+
+/** Clients reject a list with an id that is not valid here. Of a long list, `total` also counts the others. */
 async function listed(
   engine: Engine,
   principal: Principal,
@@ -254,34 +254,27 @@ async function listed(
   const sessions: SessionRecord[] = [];
   let count = 0;
   let read = 0;
-  let cursor: string | undefined;
-  do {
-    const page = await engine.list(principal, { ...filter, limit: LIST_PAGE, cursor });
-    for (const record of page.sessions) {
-      if (!Uuid.safeParse(record.ref.id).success) continue;
-      if (count >= offset && sessions.length < limit) sessions.push(record);
-      count++;
-    }
-    read += page.sessions.length;
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined && (count <= offset + limit || read < MAX_COUNTED));
-  const total = cursor === undefined ? count : await engine.count(principal, filter);
+  let isWhole = false;
+  for await (const page of pages(engine, principal, { ...filter, limit: LIST_PAGE })) {
+    const skipped = Math.max(0, offset - count);
+    sessions.push(...page.valid.slice(skipped, skipped + limit - sessions.length));
+    count += page.valid.length;
+    read += page.read;
+    isWhole = page.isLast;
+    if (count > offset + limit && read >= MAX_COUNTED) break;
+  }
+  const total = isWhole ? count : await engine.count(principal, filter);
   return { sessions, total, hasMore: count > offset + sessions.length };
 }
 
-/** The last changed session with an id that is valid here: other dialects allow other ids. */
 async function newest(
   engine: Engine,
   principal: Principal,
   filter: SessionFilter,
 ): Promise<SessionRecord | null> {
-  let cursor: string | undefined;
-  do {
-    const page = await engine.list(principal, { ...filter, limit: 20, cursor });
-    const record = page.sessions.find(({ ref }) => Uuid.safeParse(ref.id).success);
-    if (record) return record;
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined);
+  for await (const { valid } of pages(engine, principal, { ...filter, limit: 20 })) {
+    if (valid[0]) return valid[0];
+  }
   return null;
 }
 

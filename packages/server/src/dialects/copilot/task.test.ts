@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { DurableEvent, DurableEventBody, TurnId } from '@parlance/protocol';
-import { taskView } from './task.ts';
-import { startTask, stepTask } from './task-state.ts';
+import { startTask, stepTask, taskView } from './task.ts';
 
 const TURN = 'turn-1' as TurnId;
 const USAGE = { inputTokens: 10, outputTokens: 5 };

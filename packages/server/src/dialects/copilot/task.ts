@@ -1,33 +1,126 @@
-/** A task of the copilot contract. */
-import { type PlanProgress, sendWritten } from '@parlance/copilot';
-import { isObject, type JsonObject, type TurnId } from '@parlance/protocol';
-import type { TaskState } from './task-state.ts';
+/** A task of the copilot contract: folded from the events of a turn, and as responses show it. */
+import { type PlanProgress, progressAfter, sendWritten, type ToolUse } from '@parlance/copilot';
+import {
+  type DurableEvent,
+  isObject,
+  isTurnEvent,
+  type JsonObject,
+  type TurnId,
+  textOf,
+} from '@parlance/protocol';
+import type { Plan, TaskStatus } from './contract.ts';
 
-export type PlanStep = {
-  readonly id: string;
-  readonly index: number;
-  readonly description: string;
-  readonly status: 'pending' | 'active' | 'completed' | 'failed';
-  readonly reasoning?: string;
-  readonly toolType: 'DOM' | 'SERVER' | 'MIXED';
-  readonly expectedOutcome?: JsonObject;
+export type TaskState = {
+  readonly taskId: TurnId;
+  /** the first part of the input */
+  readonly query: string;
+  readonly createdAt: number;
+  readonly calls: ReadonlyMap<string, ToolUse>;
+  readonly progress: PlanProgress | null;
+  readonly text: string;
+  /** the deferred call that the client executes */
+  readonly waiting: ToolUse | null;
+  readonly ended: 'completed' | 'failed' | null;
+  /** why the task ended */
+  readonly reason: string;
+  readonly verification: JsonObject | null;
+  readonly correction: JsonObject | null;
+  readonly usage: { readonly promptTokens: number; readonly completionTokens: number };
+  readonly actionCount: number;
+  readonly webSearches: readonly string[];
 };
 
-export type Plan = {
-  readonly steps: PlanStep[];
-  readonly currentStepIndex: number;
-  readonly createdAt: string;
+export const startTask = (taskId: TurnId, query = '', createdAt = 0): TaskState => ({
+  taskId,
+  query,
+  createdAt,
+  calls: new Map(),
+  progress: null,
+  text: '',
+  waiting: null,
+  ended: null,
+  reason: '',
+  verification: null,
+  correction: null,
+  usage: { promptTokens: 0, completionTokens: 0 },
+  actionCount: 0,
+  webSearches: [],
+});
+
+/** The task after an event of its turn. */
+export function stepTask(before: TaskState, event: DurableEvent): TaskState {
+  if (!isTurnEvent(event)) return before;
+  switch (event.type) {
+    case 'text.ended':
+      return { ...before, text: event.text };
+    case 'step.ended': {
+      const promptTokens = before.usage.promptTokens + event.usage.inputTokens;
+      const completionTokens = before.usage.completionTokens + event.usage.outputTokens;
+      return { ...before, usage: { promptTokens, completionTokens } };
+    }
+    case 'call.requested': {
+      const calls = new Map(before.calls).set(event.call, { tool: event.tool, input: event.input });
+      return { ...before, calls };
+    }
+    case 'call.deferred': {
+      const waiting = before.calls.get(event.call) ?? null;
+      const progress = progressAfter(before.progress, event, waiting ?? undefined);
+      const actionCount = before.actionCount + (waiting?.tool === 'browser_act' ? 1 : 0);
+      return { ...before, waiting, progress, actionCount };
+    }
+    case 'tool.ended':
+      return toolEnded(before, event);
+    case 'turn.ended':
+      if (event.paused) return { ...before, ended: 'failed', reason: 'The task reached its limit of steps.' };
+      return { ...before, ended: before.ended ?? 'completed' };
+    case 'turn.failed':
+      return { ...before, ended: 'failed', reason: event.fault.message };
+    case 'turn.cancelled':
+      return { ...before, ended: 'failed', reason: CANCELLED[event.reason] };
+    case 'input.accepted':
+    case 'input.cancelled':
+    case 'turn.started':
+    case 'turn.resumed':
+    case 'agent.changed':
+    case 'reasoning.ended':
+    case 'step.restarted':
+    case 'approval.requested':
+    case 'approval.explained':
+    case 'approval.answered':
+    case 'tool.started':
+      return before;
+  }
+}
+
+const CANCELLED = {
+  cancelled: 'The task was stopped.',
+  superseded: 'Another request took the place of this task.',
+  denied: 'The task was stopped.',
 };
 
-export type TaskStatus =
-  | 'planning'
-  | 'executing'
-  | 'verifying'
-  | 'correcting'
-  | 'completed'
-  | 'failed'
-  | 'needs_user_input'
-  | 'needs_full_dom';
+function toolEnded(before: TaskState, event: DurableEvent<'tool.ended'>): TaskState {
+  const call = before.calls.get(event.call);
+  const progress = progressAfter(before.progress, event, call);
+  const { data } = event;
+  const ok = event.outcome === 'ok';
+  return {
+    ...before,
+    progress,
+    waiting: null,
+    ...(call?.tool === 'browser_act' && data
+      ? { verification: objectIn(data.verification), correction: objectIn(data.correction) }
+      : {}),
+    ...(ok && call?.tool === 'browser_verify' ? { verification: data ?? null } : {}),
+    ...(ok && call?.tool === 'web_search'
+      ? { webSearches: [...before.webSearches, textOf(event.parts)] }
+      : {}),
+    ...(event.final ? { ended: ok ? 'completed' : 'failed', reason: textOf(event.parts) } : {}),
+  };
+}
+
+const objectIn = (value: unknown): JsonObject | null => (isObject(value) ? (value as JsonObject) : null);
+
+// As responses show it.
 
 export type Task = {
   readonly taskId: TurnId;
@@ -101,7 +194,7 @@ function statusOf({ ended, waiting, verification }: TaskState): TaskStatus {
 
 /** Converts a plan to the contract; `ended` is the outcome of the task, if it has one. */
 export function planOf({ steps, current, at }: PlanProgress, ended: TaskState['ended']): Plan {
-  const status = (index: number): PlanStep['status'] => {
+  const status = (index: number): Plan['steps'][number]['status'] => {
     if (ended === 'completed' || index < current) return 'completed';
     if (index > current) return 'pending';
     return ended === 'failed' ? 'failed' : 'active';

@@ -9,12 +9,11 @@
  */
 import { defineDialect } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { Settings } from './context.ts';
 import { description } from './contract.ts';
 import { open } from './inbound.ts';
 import { LostTurns } from './lost-turns.ts';
 import { projection, type State } from './outbound.ts';
-import { rest } from './routes.ts';
+import { rest, Settings } from './routes.ts';
 
 export const extension = defineDialect({
   name: 'extension',

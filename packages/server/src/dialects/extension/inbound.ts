@@ -5,9 +5,8 @@ import type { ClientAnswer, SessionRef, ToolClient } from '../../core/index.ts';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { sendChat } from '../kit/chat-input.ts';
 import { reported, socketIds } from '../kit/dialect.ts';
-import { stampedId } from '../kit/ids.ts';
+import { stampedId } from '../kit/projection.ts';
 import { NOTHING, type SubscriptionHub } from '../kit/subscription-hub.ts';
-import type { Context } from './context.ts';
 import {
   type Body,
   ChatMessage,
@@ -20,10 +19,11 @@ import {
 } from './contract.ts';
 import { DEVICE, type LostTurns } from './lost-turns.ts';
 import { confirmation, refusal, requestContent, type State, stamped } from './outbound.ts';
+import type { ExtensionContext } from './routes.ts';
 
 export function open(
   socket: Socket,
-  ctx: Context & { readonly lost: LostTurns },
+  ctx: ExtensionContext & { readonly lost: LostTurns },
   hub: SubscriptionHub<State>,
 ): Connection {
   const { engine, authenticator, log, lost } = ctx;

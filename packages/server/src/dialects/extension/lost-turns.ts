@@ -9,8 +9,8 @@ import type { Socket } from '../../http/connection.ts';
 import { reported } from '../kit/dialect.ts';
 import { replay } from '../kit/replay.ts';
 import type { Cursor, SubscriptionHub } from '../kit/subscription-hub.ts';
-import type { Context } from './context.ts';
 import { projection, type State } from './outbound.ts';
+import type { ExtensionContext } from './routes.ts';
 
 const KEPT_MS = 10 * 60_000;
 const MAX_LOST = 1_000;
@@ -44,7 +44,7 @@ export class LostTurns {
 
   constructor(
     private readonly hub: SubscriptionHub<State>,
-    private readonly ctx: Pick<Context, 'engine' | 'log' | 'now'>,
+    private readonly ctx: Pick<ExtensionContext, 'engine' | 'log' | 'now'>,
   ) {}
 
   /** The socket of the user has closed; call it before its subscriptions end. */

@@ -18,13 +18,19 @@ import {
   wasStopped,
 } from '@parlance/protocol';
 import type { ClientProgress, ClientRequest, SessionSnapshot } from '../../core/index.ts';
-import { questionText, waitingText } from '../kit/approval-text.ts';
-import { type Calls, NO_CALLS, type TrackedCall, trackCalls } from '../kit/calls.ts';
-import { nthId, stampedId } from '../kit/ids.ts';
-import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
-import { restartText } from '../kit/restart-text.ts';
-import { retryText } from '../kit/retry.ts';
-import { NO_APPROVALS, newlyShown, trackApprovals, type WaitingApprovals } from '../kit/waiting-approvals.ts';
+import { retryText } from '../kit/faults.ts';
+import { type Frame, NONE, nthId, type Projection, type StepResult, stampedId } from '../kit/projection.ts';
+import { questionText, restartText, waitingText } from '../kit/texts.ts';
+import {
+  type Calls,
+  NO_APPROVALS,
+  NO_CALLS,
+  newlyShown,
+  type TrackedCall,
+  trackApprovals,
+  trackCalls,
+  type WaitingApprovals,
+} from '../kit/tracking.ts';
 import type { Body, Content, ContentOf } from './contract.ts';
 
 type Status = ContentOf<'agent_status'>['status'];

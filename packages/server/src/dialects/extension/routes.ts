@@ -1,13 +1,23 @@
 /** The HTTP endpoints of the contract. */
 import { Fault } from '@parlance/protocol';
-import { reported, requestIds } from '../kit/dialect.ts';
+import { z } from 'zod';
+import { type DialectContext, reported, requestIds } from '../kit/dialect.ts';
 import { endpointOf, type RestApi } from '../kit/endpoint.ts';
-import { HTTP_STATUS } from '../kit/http-status.ts';
-import { retryText } from '../kit/retry.ts';
-import type { Context } from './context.ts';
+import { HTTP_STATUS, retryText } from '../kit/faults.ts';
 import { SummaryRequest, type schemas } from './contract.ts';
 
-type RouteContext = Omit<Context, 'newId' | 'settings'>;
+export const Settings = z.object({
+  /** origins that browser tools may access */
+  allowedToolOrigins: z.array(z.string()).readonly(),
+});
+
+/** The part of the server context that `extension` uses. */
+export type ExtensionContext = Pick<
+  DialectContext<z.output<typeof Settings>>,
+  'countRequest' | 'authenticator' | 'engine' | 'log' | 'newId' | 'now' | 'readBody' | 'settings'
+>;
+
+type RouteContext = Omit<ExtensionContext, 'newId' | 'settings'>;
 
 const endpoint = endpointOf<RouteContext, ReturnType<typeof schemas>>();
 

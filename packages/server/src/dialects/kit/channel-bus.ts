@@ -1,6 +1,11 @@
 /** Named channels: any dialect can publish, and the channel server delivers to subscribers. */
 
 export type OccupancyWatcher = {
+  /**
+   * The channel is about to have its first subscriber, which is confirmed when the promise resolves: from then on, it misses
+   * nothing that is published. Null if the watcher publishes nothing there. Never rejects.
+   */
+  prepare?(channel: string): Promise<void> | null;
   /** the channel has its first subscriber */
   occupied(channel: string): void;
   /** the channel has lost its last subscriber */

@@ -32,23 +32,18 @@ export async function sendChat(engine: Engine, chat: Chat, caller: Caller): Prom
   const { approval, approvalRequestedAt } = await engine.snapshot(ref);
   const wasAsked = approvalRequestedAt !== null && approvalRequestedAt <= arrivedAt;
   const answer = wasAsked ? answerInText(text) : null;
-  if (approval && answer && (await answered(engine, chat, { approval, answer, caller }))) return null;
+  if (approval && answer) {
+    const reply = { approval: approval.approval, answer, said: text.trim() };
+    if (await inTime(engine.send(ref, { type: 'approval.answer', ...reply }, caller))) return null;
+  }
   await engine.send(ref, { type: 'input.submit', parts: [textPart(text)], named }, caller);
   return answer === null ? approval : null;
 }
 
-type Reply = {
-  readonly approval: PendingApproval;
-  readonly answer: 'once' | 'deny';
-  readonly caller: Caller;
-};
-
 /** False if another client answered first. */
-async function answered(engine: Engine, { ref, text }: Chat, reply: Reply): Promise<boolean> {
-  const { answer, caller } = reply;
-  const { approval } = reply.approval;
+export async function inTime(sent: Promise<unknown>): Promise<boolean> {
   try {
-    await engine.send(ref, { type: 'approval.answer', approval, answer, said: text.trim() }, caller);
+    await sent;
     return true;
   } catch (thrown) {
     if (thrown instanceof Fault && (thrown.code === 'no_approval' || thrown.code === 'not_found'))

@@ -1,16 +1,20 @@
-/** A request in terms of the core. */
-import type {
-  ApprovalId,
-  CallId,
-  DurableEvent,
-  HistoryItem,
-  JsonObject,
-  Part,
-  Principal,
-  TurnOptions,
+/** A request that is answered with one turn, in terms of the core. */
+import {
+  type ApprovalId,
+  type CallerTool,
+  type CallId,
+  type DurableEvent,
+  Fault,
+  type FaultCode,
+  type HistoryItem,
+  isObject,
+  type JsonObject,
+  jsonRefusal,
+  type Part,
+  type Principal,
+  type TurnOptions,
 } from '@parlance/protocol';
 import type { Caller, SessionRef } from '../../core/index.ts';
-import { invalid } from './request-fault.ts';
 import type { TurnTarget } from './turn-reader.ts';
 import type { UpdateReader } from './turn-updates.ts';
 
@@ -111,3 +115,44 @@ export const resultsOf = ({ items, newFrom }: ChatRequest): Result[] => {
 /** A request with an invalid conversation. */
 export const invalidConversation = ({ field = 'messages' }: ChatRequest, message: string) =>
   invalid(field, message);
+
+/** A fault that names the field of the request, or has a code of the vendor's API. */
+export class RequestFault extends Fault {
+  readonly param: string | null;
+  readonly apiCode: string | null;
+
+  constructor(
+    code: FaultCode,
+    message: string,
+    { param, apiCode }: { readonly param?: string; readonly apiCode?: string } = {},
+  ) {
+    super(code, message);
+    this.param = param ?? null;
+    this.apiCode = apiCode ?? null;
+  }
+}
+
+export const invalid = (param: string, message: string): RequestFault =>
+  new RequestFault('invalid', message, { param });
+
+/** A tool of the caller. */
+export const callerTool = ({
+  name,
+  description,
+  parameters,
+}: {
+  readonly name: string;
+  readonly description?: string | null | undefined;
+  readonly parameters?: JsonObject | null | undefined;
+}): CallerTool => ({ name, description: description ?? '', parameters: parameters ?? {} });
+
+/** Arguments written by a model may not be JSON: they count as empty. */
+export function argumentsOf(text: string): JsonObject {
+  if (jsonRefusal(text) !== null) return {};
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? (value as JsonObject) : {};
+  } catch {
+    return {};
+  }
+}

@@ -127,6 +127,15 @@ export type EndpointAnswers = {
   readonly errors?: Readonly<Record<number, Answer>>;
 };
 
+/** Descriptions of failures by status, which have the same schema. */
+export const errorAnswers = (
+  descriptions: Readonly<Record<number, string>>,
+  answer: Omit<Answer, 'description'>,
+): Record<number, Answer> =>
+  Object.fromEntries(
+    Object.entries(descriptions).map(([status, description]) => [status, { ...answer, description }]),
+  );
+
 // WebSocket
 
 export type InboundMessage = {
@@ -209,8 +218,6 @@ export type Description = EndpointAnswers & {
   /** needs a token in open mode as well */
   readonly needsToken?: true;
   readonly scripts?: readonly Script[];
-  /** endpoints that are not in `rest` */
-  readonly endpoints?: readonly Endpoint[];
   /**
    * The endpoint for commands to a session, if the dialect has the API of the SDK; the ids are in its events.
    */
@@ -234,6 +241,11 @@ export const COMPONENTS = z.registry<{ id: string }>();
 export function named<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
   COMPONENTS.add(schema, { id });
   return schema;
+}
+
+/** Gives the schemas the names of their keys. */
+export function nameSchemas(schemas: Readonly<Record<string, z.ZodType>>): void {
+  for (const [name, schema] of Object.entries(schemas)) named(name, schema);
 }
 
 /** Adds the message name to the schema. */

@@ -18,6 +18,8 @@ export type RestApi<Ctx> = {
   fault(fault: Fault, c: HonoContext): Response;
   /** The caller. Default: `principalOf`, which is `local` without a token in open mode. */
   identify?(request: Request, ctx: Ctx, security: Security): Promise<Principal>;
+  /** Reads the body. Default: `readBody` of the server, with the limit of identified callers if the endpoint has security. */
+  readBody?(request: Request, ctx: Ctx, security: Security): Promise<Uint8Array>;
   /** The fault of a request that does not match. Default: `invalid` with the first field. */
   invalid?(problem: InvalidRequest): Fault;
   /** Counts the request, and throws `limited` if the caller sends too many. Default: the limit of the server. */

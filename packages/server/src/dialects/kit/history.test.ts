@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test';
 import { type CallId, type HistoryItem, textPart } from '@parlance/protocol';
-import { conversationDigest } from './digest.ts';
 import { importable } from './history.ts';
+import { conversationDigest } from './request-keys.ts';
 
 const user = (text: string): HistoryItem => ({ type: 'user', parts: [textPart(text)] });
 const call = (id: string, input = {}): HistoryItem => ({

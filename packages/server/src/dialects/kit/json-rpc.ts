@@ -3,8 +3,11 @@
  * Parameters are objects, as in all of these protocols.
  */
 import { Fault, type FaultCode, isObject } from '@parlance/protocol';
+import type { Context as HonoContext } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
-import { retryText } from './retry.ts';
+import type { InvalidRequest } from './endpoint.ts';
+import { retryText } from './faults.ts';
 
 export const RequestId = z.union([z.string().max(1_000), z.number()]);
 export type RequestId = z.output<typeof RequestId>;
@@ -127,3 +130,24 @@ export const errorOf = (
   fault instanceof RpcFault
     ? { code: fault.rpcCode, message: fault.message, ...(fault.details && { data: fault.details }) }
     : { code: codes[fault.code] ?? otherwise, message: retryText(fault) };
+
+// HTTP: MCP and A2A have one endpoint for all methods.
+
+/** Any JSON: `messageOf` validates it, so that errors have the id of the message. */
+export const anyBody = (): z.ZodType => z.unknown();
+
+/** The answer to a failed request has the id of its message, if that could be read. */
+export const rememberId = (c: HonoContext, body: unknown): void => c.set('rpcId', idOf(body));
+
+/** What the endpoints of a dialect have in common: errors are messages. */
+export const rpcRest = (
+  error: (fault: Fault) => RpcError,
+  status: (fault: Fault) => ContentfulStatusCode,
+) => ({
+  invalid: (problem: InvalidRequest): Fault =>
+    'body' in problem
+      ? new RpcFault(RPC_CODES.parse, `The body ${problem.body}.`)
+      : new RpcFault(RPC_CODES.request, z.prettifyError(problem.error)),
+  fault: (fault: Fault, c: HonoContext): Response =>
+    c.json(errorMessage(c.get('rpcId') ?? null, error(fault)), status(fault)),
+});

@@ -16,6 +16,7 @@ import {
   type SessionSnapshot,
   type Watch,
 } from '../../core/index.ts';
+import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import {
   type Accepted,
   type ChatRequest,
@@ -23,21 +24,24 @@ import {
   invalidConversation,
   type Progress,
   partsOf,
+  RequestFault,
   type Result,
   resultsOf,
   type StartedTurn,
   systemOf,
 } from './chat-request.ts';
 import type { DialectContext } from './dialect.ts';
-
-import { conversationDigest } from './digest.ts';
 import { importable } from './history.ts';
-import { KeyedQueue } from './keyed-queue.ts';
-import { RequestFault } from './request-fault.ts';
-import { type EarlierRequest, earlierRequest, followTarget, KEY, keyLabels } from './request-keys.ts';
+import {
+  conversationDigest,
+  type EarlierRequest,
+  earlierRequest,
+  followTarget,
+  KEY,
+  keyLabels,
+} from './request-keys.ts';
+import { cancelTurn } from './request-turn.ts';
 import { readUpdates } from './turn-updates.ts';
-
-export type { Accepted, ChatRequest, Progress, StartedTurn } from './chat-request.ts';
 
 /** The digest of the conversation after the last answer in this session. */
 const HISTORY = '@exchange.history';
@@ -76,18 +80,21 @@ export class Sessions {
   }
 
   /**
-   * Stores the digest of the conversation with this answer, so that the next request with that history
-   * continues the session.
+   * Stores the digest of the conversation with this answer, so that the next request with that history continues the
+   * session. If this fails, that request creates a new session with the same history: no reason to fail this one.
    */
   async remember(
-    { ref, history }: Accepted,
-    chat: ChatRequest,
+    { ref, history, again }: Accepted,
+    { items, newFrom, principal, dialect }: ChatRequest,
     answer: readonly HistoryItem[],
   ): Promise<void> {
-    if (history === null) return;
-    const { items, newFrom, principal, dialect } = chat;
+    if (history === null || again) return;
+    const { engine, log } = this.ctx;
     const labels = { [HISTORY]: conversationDigest([...items.slice(newFrom), ...answer], history) };
-    await this.ctx.engine.send(ref, { type: 'session.label', labels }, { principal, dialect });
+    const stored = engine.send(ref, { type: 'session.label', labels }, { principal, dialect });
+    await stored.catch((thrown: unknown) => {
+      log.warn({ err: thrown, session: ref.id }, 'failed to store history digest');
+    });
   }
 
   /** Runs requests about the same conversation one after another. */
@@ -346,10 +353,7 @@ async function closeCallsBefore(
   let isOver = false;
   const cancelWaiting = ({ turn, ...now }: SessionSnapshot) => {
     if (turn === null || !waitsForCaller(now, chat)) return;
-    engine.send(ref, { type: 'turn.cancel', turn }, { principal, dialect }).catch((thrown: unknown) => {
-      // A fault: the turn has ended in the meantime.
-      if (!(thrown instanceof Fault)) log.error({ err: thrown, session: ref.id }, 'failed to cancel turn');
-    });
+    void cancelTurn({ engine, log }, ref, { principal, dialect }, turn);
   };
   const take = (event: SessionEvent) => {
     isOver ||= isLastOf(accepted, event);

@@ -2,8 +2,8 @@
  * One request and its answer: from the first event it caused to the end of the turn, or to calls of the
  * caller's tools.
  */
-import { type CallId, Fault, type HistoryItem, type Usage } from '@parlance/protocol';
-import { mayStaySilent } from '../../http/idle-connections.ts';
+import { type CallId, Fault, type HistoryItem, type TurnId, type Usage } from '@parlance/protocol';
+import { addUsage, type Caller, type SessionRef } from '../../core/index.ts';
 import type { ChatRequest, StartedTurn } from './chat-request.ts';
 import type { DialectContext } from './dialect.ts';
 import { type Blocked, type RequestedCall, type TurnUpdate, unanswered } from './turn-updates.ts';
@@ -57,7 +57,7 @@ export class RequestTurn {
     if (this.#isOver || this.#isAbandoned) return;
     this.#isAbandoned = true;
     if (started.again || this.ctx.engine.draining) this.#end(GONE);
-    else if (started.reader.turn !== null) void this.#cancel();
+    else if (started.reader.turn !== null) this.#cancel();
   }
 
   #take(update: TurnUpdate): void {
@@ -86,19 +86,11 @@ export class RequestTurn {
     }
   }
 
-  async #cancel(): Promise<void> {
-    const { engine, log } = this.ctx;
+  #cancel(): void {
     const { ref, reader } = this.parts.started;
-    const { turn } = reader;
+    const { principal, dialect } = this.chat;
     this.#end(GONE);
-    try {
-      const snapshot = await engine.snapshot(ref);
-      if (snapshot.turn !== turn) return;
-      const { principal, dialect } = this.chat;
-      await engine.send(ref, { type: 'turn.cancel' }, { principal, dialect });
-    } catch (thrown) {
-      if (!(thrown instanceof Fault)) log.error({ err: thrown, session: ref.id }, 'failed to cancel turn');
-    }
+    if (reader.turn) void cancelTurn(this.ctx, ref, { principal, dialect }, reader.turn);
   }
 
   /** Ends the answer with a fault if the model contradicts what was already sent. */
@@ -122,21 +114,19 @@ export class RequestTurn {
 
 const GONE = new Fault('cancelled', 'The client has hung up.');
 
-// Waiting times of requests.
-
-/**
- * A stream is opened after this time even if there is nothing to send yet; until then a failure has an HTTP
- * status of its own.
- */
-const OPENS_AFTER_MS = 5_000;
-
-/** Resolves when a stream can be opened. Throws if the answer fails before there is anything to send. */
-export async function untilOpen(requestTurn: RequestTurn, answer: Answer): Promise<void> {
-  const timer = Promise.withResolvers<void>();
-  const timeout = setTimeout(timer.resolve, OPENS_AFTER_MS);
-  await Promise.race([requestTurn.started, timer.promise]).finally(() => clearTimeout(timeout));
-  if (answer.text === '' && answer.calls.length === 0)
-    await Promise.race([requestTurn.done, Promise.resolve()]);
+/** Cancels a turn, even if it has not started. */
+export async function cancelTurn(
+  { engine, log }: Pick<DialectContext, 'engine' | 'log'>,
+  ref: SessionRef,
+  caller: Caller,
+  turn: TurnId,
+): Promise<void> {
+  try {
+    await engine.send(ref, { type: 'turn.cancel', turn }, caller);
+  } catch (thrown) {
+    // A fault: the turn has ended in the meantime.
+    if (!(thrown instanceof Fault)) log.error({ err: thrown, session: ref.id }, 'failed to cancel turn');
+  }
 }
 
 /**
@@ -144,26 +134,6 @@ export async function untilOpen(requestTurn: RequestTurn, answer: Answer): Promi
  * read, which would keep the answer in memory: it is sent after what is in flight.
  */
 export const TOO_SLOW = new Fault('too_slow', 'The stream was read too slowly. The turn continues.');
-
-/**
- * Waits for `finished` without a time limit. If the client disconnects, the turn that its request started is
- * cancelled.
- */
-export async function abandoning(
-  request: Request,
-  requestTurn: RequestTurn,
-  finished: Promise<void>,
-): Promise<void> {
-  mayStaySilent(request);
-  const gone = () => requestTurn.abandon();
-  if (request.signal.aborted) gone();
-  request.signal.addEventListener('abort', gone, { once: true });
-  try {
-    await finished;
-  } finally {
-    request.signal.removeEventListener('abort', gone);
-  }
-}
 
 // The answer to a request, collected from the updates of a turn.
 
@@ -177,7 +147,7 @@ const NOTHING: readonly Delta[] = [];
 const BETWEEN_BLOCKS = '\n\n';
 
 export class Answer {
-  readonly usage: Required<Usage> = { inputTokens: 0, outputTokens: 0, cachedTokens: 0, reasoningTokens: 0 };
+  usage: Usage = { inputTokens: 0, outputTokens: 0 };
   readonly #text = new RepeatedText();
   readonly #calls: CallAnswers;
   #finish: Finish = 'done';
@@ -260,7 +230,7 @@ export class Answer {
 
   #restart(): readonly Delta[] {
     this.#text.restart(this.shows);
-    this.#calls.restart();
+    this.#calls.end();
     this.#block = null;
     if (this.shows) this.#skipsReasoning ||= this.#thought !== '';
     else this.#thought = '';
@@ -273,10 +243,7 @@ export class Answer {
     this.#reasoning = this.reasoning;
     this.#thought = '';
     this.#skipsReasoning = false;
-    this.usage.inputTokens += usage.inputTokens;
-    this.usage.outputTokens += usage.outputTokens;
-    this.usage.cachedTokens += usage.cachedTokens ?? 0;
-    this.usage.reasoningTokens += usage.reasoningTokens ?? 0;
+    this.usage = addUsage(this.usage, usage);
     this.#finish = stop === 'calls' ? 'done' : stop;
     return NOTHING;
   }
@@ -323,14 +290,9 @@ class CallAnswers {
     });
   }
 
-  /** Throws if calls were sent but the model ended without them. */
+  /** The model ended or restarted without these calls. Throws if any was sent: it cannot be retracted. */
   end(): void {
     if (this.#shown.length > 0) throw changed();
-  }
-
-  /** Throws if calls were sent: they cannot be retracted. */
-  restart(): void {
-    this.end();
   }
 
   #begin(call: CallId, tool: string, text: string): CallPart[] {

@@ -4,7 +4,7 @@ import { isObject } from '@parlance/protocol';
 import type { Connection, Socket } from '../../http/connection.ts';
 import { mayUseDialect } from '../../http/dialect-scope.ts';
 import type { Dialect, Inbound } from './dialect.ts';
-import { httpRoutes, type SocketRoute, socketRoutes } from './listen.ts';
+import { httpRoutes, type SocketRoute, socketRoutes } from './dialect.ts';
 
 /** A dialect in a running server. */
 export type ServedDialect = { readonly dialect: Dialect; readonly inbound: Inbound };

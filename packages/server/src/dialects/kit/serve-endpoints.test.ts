@@ -4,9 +4,10 @@ import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Authenticator } from '../../http/authenticator.ts';
 import { QUIET } from '../../testing/pusher.ts';
+import { ResponseRequest } from '../openai/contract.ts';
 import { describedEndpoints, endpointOf, type RestApi } from './endpoint.ts';
-import { HTTP_STATUS } from './http-status.ts';
-import { serveEndpoints } from './serve-endpoints.ts';
+import { HTTP_STATUS } from './faults.ts';
+import { firstIssue, serveEndpoints } from './serve-endpoints.ts';
 
 const schemas = { Thing: z.object({ id: z.string(), size: z.number() }) };
 
@@ -118,6 +119,32 @@ test.each([
   expect(refused.steps).not.toContain('handle');
 });
 
+test('a form is parsed if the endpoint takes forms and the body is not JSON; the dialect reads the body', async () => {
+  const app = new Hono();
+  const form = endpoint({
+    method: 'post',
+    path: '/forms',
+    summary: 'Creates a thing',
+    security: 'caller',
+    body: z.object({ id: z.string() }),
+    bodyTypes: ['application/x-www-form-urlencoded', 'application/json'],
+    answers: { 200: { description: 'The thing', schema: 'Thing' } },
+    handle: ({ body: { id } }) => ({ id, size: 1 }),
+  });
+  const readBody = async (request: Request, _: typeof ctx, security: string) => {
+    expect(security).toBe('caller');
+    return new Uint8Array(await request.arrayBuffer());
+  };
+  serveEndpoints(app, { ...api, endpoints: [form], readBody }, ctx);
+  const send = async (body: string, type: string) => {
+    const response = await app.request('/forms', { method: 'POST', body, headers: { 'content-type': type } });
+    return response.json();
+  };
+  expect(await send('id=a%20b', 'application/x-www-form-urlencoded')).toEqual({ id: 'a b', size: 1 });
+  expect(await send('id=a', 'text/plain')).toEqual({ id: 'a', size: 1 });
+  expect(await send('{"id":"a"}', 'application/json')).toEqual({ id: 'a', size: 1 });
+});
+
 test('nothing is answered with 204', async () => {
   expect(await request('DELETE', '/things/a')).toEqual({ status: 204, body: null, steps: [] });
 });
@@ -131,4 +158,21 @@ test('the descriptions are those of the routes, with the schemas that they name'
   });
   expect(() => describedEndpoints(api.endpoints, { errors })).toThrow('there is no schema Thing');
   expect(() => describedEndpoints(api.endpoints, { schemas })).toThrow('400 is not described');
+});
+
+test.each([
+  [{}, ['model']],
+  [{ model: 'a', n: 1, input: 7 }, ['input']],
+  [{ model: 'a', input: [{ role: 'nobody', content: 'x' }] }, ['input', 0, 'role']],
+  [
+    { model: 'a', input: [{ role: 'user', content: [{ type: 'input_text' }] }] },
+    ['input', 0, 'content', 0, 'text'],
+  ],
+  [{ model: 'a', input: ['x', { type: 'function_call', call_id: 'c' }] }, ['input', 0]],
+  [{ model: 'a', input: [{ type: 'function_call', call_id: 'c', name: 'n' }] }, ['input', 0, 'arguments']],
+  [{ model: 'a', tools: [{ type: 'function', name: 'a b' }] }, ['tools', 0, 'name']],
+  [{ model: 'a', tools: [{ type: 'mcp' }] }, ['tools', 0, 'server_label']],
+])('%j', (body, path) => {
+  const { error } = ResponseRequest.safeParse(body);
+  expect(firstIssue(error?.issues ?? []).path).toEqual(path);
 });

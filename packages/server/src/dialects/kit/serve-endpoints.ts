@@ -1,13 +1,12 @@
 /** Serves the endpoints of a dialect: rate limit, caller, permission, validation, handler, answer. */
-import { Fault } from '@parlance/protocol';
+import { Fault, jsonRefusal } from '@parlance/protocol';
 import type { Hono, Context as HonoContext } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { z } from 'zod';
 import { principalOf } from '../../http/request-identity.ts';
 import { type DialectContext, reported, requestIds } from './dialect.ts';
 import type { InvalidRequest, RestApi, ServedEndpoint } from './endpoint.ts';
-import { parseBody } from './json-body.ts';
-import { setRetryAfter } from './retry.ts';
+import { setRetryAfter } from './faults.ts';
 
 /** What every context of handlers has. */
 type RestContext = Pick<DialectContext, 'authenticator' | 'countRequest' | 'log' | 'readBody'>;
@@ -36,6 +35,8 @@ async function answer<Ctx extends RestContext>(
   const {
     identify = () => principalOf(ctx.authenticator, request),
     invalid = firstField,
+    // Only callers that are known may send large bodies.
+    readBody = () => ctx.readBody(request, security === 'nobody' ? 'anonymous' : 'identified'),
     limit = () => ctx.countRequest(request),
   } = api;
   if (endpoint.limited !== false) limit(c, ctx);
@@ -54,8 +55,8 @@ async function answer<Ctx extends RestContext>(
   const headers = checked(endpoint.headers, c.req.header());
   let body: unknown;
   if (endpoint.body) {
-    // Only callers that are known may send large bodies.
-    const parsed = parseBody(await ctx.readBody(request, security === 'nobody' ? 'anonymous' : 'identified'));
+    const bytes = await readBody(request, ctx, security);
+    const parsed = isForm(endpoint, request) ? { value: formOf(bytes) } : parseBody(bytes);
     if ('problem' in parsed) throw invalid({ body: parsed.problem, cause: parsed.cause });
     body = checked(endpoint.parsed?.(ctx) ?? endpoint.body, parsed.value);
   }
@@ -66,6 +67,13 @@ async function answer<Ctx extends RestContext>(
   const status = Object.keys(endpoint.answers).find((code) => code.startsWith('2'));
   return c.json(returned, Number(status) as ContentfulStatusCode);
 }
+
+/** Clients that send forms do not always name their type. */
+const isForm = <Ctx>({ bodyTypes = [] }: ServedEndpoint<Ctx>, { headers }: Request): boolean =>
+  bodyTypes.includes('application/x-www-form-urlencoded') && !headers.get('content-type')?.includes('json');
+
+const formOf = (bytes: Uint8Array): object =>
+  Object.fromEntries(new URLSearchParams(new TextDecoder().decode(bytes)));
 
 function failed<Ctx extends RestContext>(
   api: RestApi<Ctx>,
@@ -84,4 +92,51 @@ function firstField(problem: InvalidRequest): Fault {
   if ('body' in problem) return new Fault('invalid', `The body ${problem.body}.`, { cause: problem.cause });
   const issue = problem.error.issues[0];
   return new Fault('invalid', `${issue?.path.join('.') || 'body'}: ${issue?.message}`);
+}
+
+// Bodies
+
+export type JsonBody =
+  | { readonly value: unknown }
+  | {
+      readonly problem: 'is not valid JSON' | 'is nested too deeply' | 'has too many keys';
+      readonly cause?: unknown;
+    };
+
+/** Depth and number of keys are checked first: parsing a hostile body would block the event loop. */
+export function parseBody(bytes: Uint8Array): JsonBody {
+  const text = new TextDecoder().decode(bytes);
+  const problem = jsonRefusal(text);
+  if (problem !== null) return { problem };
+  try {
+    return { value: JSON.parse(text) };
+  } catch (cause) {
+    return { problem: 'is not valid JSON', cause };
+  }
+}
+
+// The field of a request that does not match its schema.
+
+export type FieldIssue = { readonly path: readonly PropertyKey[]; readonly message: string };
+
+type Issue = z.core.$ZodIssue;
+
+/** The first field that does not match; for a union, in the closest alternative. */
+export function firstIssue([issue]: readonly Issue[]): FieldIssue {
+  if (!issue) return { path: [], message: 'invalid value' };
+  const alternatives = issue.code === 'invalid_union' ? issue.errors : [];
+  const [closest] = alternatives.toSorted((one, other) => distance(one) - distance(other));
+  if (!closest) return issue;
+  const { path, message } = firstIssue(closest);
+  return { path: [...issue.path, ...path], message };
+}
+
+/**
+ * An alternative with another `type` is the farthest; of the others, the one that matches up to a deeper field
+ * is closer.
+ */
+function distance(issues: readonly Issue[]): number {
+  const isOther = issues.some(({ path }) => path.length === 1 && path[0] === 'type');
+  const depth = Math.max(...issues.map(({ path }) => path.length));
+  return (isOther ? 1_000_000 : 0) - 1_000 * depth + issues.length;
 }

@@ -1,17 +1,24 @@
-/** Parses and validates requests. */
-import type { Principal } from '@parlance/protocol';
+/**
+ * What the APIs of vendors have in common: the caller and the session of a request, errors of requests, the model or
+ * agent that a request names, and its answer, whole or as a stream.
+ */
+import type { Fault, Principal } from '@parlance/protocol';
 import type { Context as HonoContext } from 'hono';
-import type { z } from 'zod';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { z } from 'zod';
+import type { Engine } from '../../core/index.ts';
+import type { EventStream, Pieces } from '../../http/connection.ts';
+import { mayStaySilent } from '../../http/idle-connections.ts';
 import { principalOfVendorClient } from '../../http/request-identity.ts';
-import type { DialectContext } from './dialect.ts';
-import { digestOf } from './digest.ts';
+import { type ChatRequest, invalid, type Progress, RequestFault, type StartedTurn } from './chat-request.ts';
+import { type DialectContext, type LogIds, reported, requestIds } from './dialect.ts';
 import type { InvalidRequest } from './endpoint.ts';
-import { firstIssue } from './first-issue.ts';
-import { parseBody } from './json-body.ts';
-import { invalid, RequestFault } from './request-fault.ts';
-import type { Progress } from './request-sessions.ts';
+import { digestOf } from './request-keys.ts';
+import { Sessions } from './request-sessions.ts';
+import { Answer, type Delta, RequestTurn, TOO_SLOW } from './request-turn.ts';
+import { firstIssue } from './serve-endpoints.ts';
 
-export const SESSION_HEADER = 'x-parlance-session';
+const SESSION_HEADER = 'x-parlance-session';
 
 /** The caller and the session of a request. */
 export type AuthenticatedRequest = {
@@ -23,6 +30,11 @@ export type AuthenticatedRequest = {
   readonly key: string | null;
   readonly progress: Progress;
 };
+
+export const VendorHeaders = z.object({
+  [SESSION_HEADER]: z.string().optional().describe('the session; without it the history decides'),
+  'idempotency-key': z.string().optional().describe('a repeated request gets the same answer'),
+});
 
 export function vendorRequest(c: HonoContext, principal: Principal): AuthenticatedRequest {
   const request = c.req.raw;
@@ -39,6 +51,13 @@ export function vendorRequest(c: HonoContext, principal: Principal): Authenticat
 
 export const progressOf = (c: HonoContext): Progress => c.get('progress');
 
+/** The answer to a failed request. */
+export function vendorError(c: HonoContext, body: object, status: ContentfulStatusCode): Response {
+  // The vendors' clients retry by themselves, which would start a second turn.
+  if (progressOf(c).accepted) c.header('x-should-retry', 'false');
+  return c.json(body, status);
+}
+
 /** What the endpoints of vendors' APIs have in common. Every answer names the session that it is in. */
 export const VENDOR_REST = {
   identify: (request: Request, { authenticator }: Pick<DialectContext, 'authenticator'>) =>
@@ -53,20 +72,8 @@ export const VENDOR_REST = {
   },
 };
 
-/** Call it only for authenticated callers: it accepts large bodies. */
-export async function body<Schema extends z.ZodType>(
-  { readBody }: Pick<DialectContext, 'readBody'>,
-  request: Request,
-  schema: Schema,
-): Promise<z.output<Schema>> {
-  const parsed = parseBody(await readBody(request, 'identified'));
-  if ('problem' in parsed) throw invalidRequest({ body: parsed.problem });
-  const result = schema.safeParse(parsed.value);
-  if (result.success) return result.data;
-  throw invalidRequest(result);
-}
-
-function invalidRequest(problem: InvalidRequest): RequestFault {
+/** Names the first field that does not match. */
+export function invalidRequest(problem: InvalidRequest): RequestFault {
   if ('body' in problem) return new RequestFault('invalid', `The body ${problem.body}.`);
   const { path, message } = firstIssue(problem.error.issues);
   const param = paramOf(path);
@@ -82,7 +89,7 @@ const paramOf = (path: readonly PropertyKey[]): string =>
     .join('');
 
 /** Headers are ASCII: other session ids are percent-encoded. */
-export const toHeader = (session: string): string =>
+const toHeader = (session: string): string =>
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(session) ? session : encodeURIComponent(session);
 
 function fromHeader(value: string): string {
@@ -93,3 +100,192 @@ function fromHeader(value: string): string {
     return value;
   }
 }
+
+/** The context of the endpoints. */
+export type VendorContext = DialectContext<z.output<typeof ModelSettings>> & {
+  readonly models: Models;
+  readonly sessions: Sessions;
+  /** the start of the server, in milliseconds */
+  readonly started: number;
+};
+
+export const vendorContext = (ctx: DialectContext<z.output<typeof ModelSettings>>): VendorContext => ({
+  ...ctx,
+  models: new Models(ctx),
+  sessions: new Sessions(ctx),
+  started: ctx.now(),
+});
+
+/** The part of the configuration that is used here. */
+export const ModelSettings = z.object({
+  modelAliases: z.array(z.object({ from: z.string(), to: z.string() })),
+});
+
+/** The name of the default agent. */
+const DEFAULT = 'parlance';
+
+type ModelContext = {
+  readonly engine: Pick<Engine, 'catalog'>;
+  readonly about: Pick<DialectContext['about'], 'model' | 'provider'>;
+  readonly settings: z.output<typeof ModelSettings>;
+};
+
+class Models {
+  constructor(private readonly ctx: ModelContext) {}
+
+  list(): string[] {
+    const { about, engine } = this.ctx;
+    const agents = engine.catalog.listed.agents.map(({ id }) => id);
+    return [...new Set([DEFAULT, about.model, ...agents])];
+  }
+
+  /** Throws `not_found` if no model or agent has this name. */
+  find(name: string): string {
+    const id = this.#isServed(name) ? name : this.#alias(name);
+    if (id !== undefined && this.#isServed(id)) return id;
+    const message = `The model \`${name}\` does not exist or you do not have access to it.`;
+    throw new RequestFault('not_found', message, { param: 'model', apiCode: 'model_not_found' });
+  }
+
+  /** Throws like `find`. Without an agent, it is that of the session, or the default one. */
+  choose(name: string): { readonly agent?: string } {
+    const id = this.find(name);
+    return id === DEFAULT || id === this.ctx.about.model ? {} : { agent: id };
+  }
+
+  /** The model that the agent uses; `sessionModel` is the override of the session. */
+  answering(agent: string, sessionModel: string | null): string {
+    const { engine, about } = this.ctx;
+    const named = engine.catalog.agents.find(({ id }) => id === agent)?.model;
+    return sessionModel ?? named ?? about.model;
+  }
+
+  #isServed(id: string): boolean {
+    const { about, engine } = this.ctx;
+    return (
+      id === DEFAULT || id === about.model || engine.catalog.listed.agents.some((agent) => agent.id === id)
+    );
+  }
+
+  #alias(name: string): string | undefined {
+    return this.ctx.settings.modelAliases.find(({ from }) =>
+      from.endsWith('*') ? name.startsWith(from.slice(0, -1)) : name === from,
+    )?.to;
+  }
+}
+
+// Answers
+
+export type AnsweredRequest = {
+  readonly started: StartedTurn;
+  readonly requestTurn: RequestTurn;
+  readonly answer: Answer;
+  /** the model that answers */
+  readonly model: string;
+};
+
+/** Starts the turn of a request, or continues one. `isStream`: what is sent cannot be retracted. */
+export async function beginAnswer(
+  ctx: VendorContext,
+  chat: ChatRequest,
+  progress: Progress,
+  isStream: boolean,
+): Promise<AnsweredRequest> {
+  const started = await ctx.sessions.begin(chat, progress);
+  const { tools = [] } = chat.terms;
+  // The turn may have been started by a request with the tools, while this one has only the results.
+  const isCallers = (tool: string) =>
+    tools.some(({ name }) => name === tool) || (tools.length === 0 && started.target.turn !== null);
+  const answer = new Answer(isStream, isCallers);
+  const requestTurn = new RequestTurn(ctx, chat, { started, answer });
+  const { agent, model } = await ctx.engine.snapshot(started.ref);
+  return { started, requestTurn, answer, model: ctx.models.answering(chat.agent ?? agent.id, model) };
+}
+
+/** The events of a streamed answer. */
+export type AnswerEvents<Event extends object> = {
+  readonly dialect: string;
+  readonly keepAlive?: string;
+  start(): readonly Event[];
+  add(delta: Delta): readonly Event[];
+  end(answer: Answer): readonly Event[];
+  encode(event: Event): string;
+  /** merges pieces of text for a slow reader */
+  readonly pieces: Pieces<Event>;
+  /** the last event if the answer fails */
+  failed(fault: Fault): string;
+};
+
+type Answering = Pick<AnsweredRequest, 'requestTurn' | 'answer'> & {
+  /** resolves when the answer is complete and the next request can continue it */
+  readonly finished: Promise<void>;
+};
+
+/** Resolves when the answer is complete. If the client disconnects, the turn that its request started is cancelled. */
+export async function wholeAnswer(request: Request, { requestTurn, finished }: Answering): Promise<void> {
+  await untilGone(request, finished, () => requestTurn.abandon());
+}
+
+/** Waits for `finished` without a time limit; calls `gone` if the client disconnects before. */
+export async function untilGone(request: Request, finished: Promise<void>, gone: () => void): Promise<void> {
+  mayStaySilent(request);
+  if (request.signal.aborted) gone();
+  request.signal.addEventListener('abort', gone, { once: true });
+  await finished.finally(() => request.signal.removeEventListener('abort', gone));
+}
+
+/**
+ * A stream is opened after this time even if there is nothing to send yet; until then a failure has an HTTP
+ * status of its own.
+ */
+const OPENS_AFTER_MS = 5_000;
+
+/** Throws if the answer fails before there is anything to send. */
+export async function streamedAnswer<Event extends object>(
+  ctx: Pick<DialectContext, 'log' | 'stream'>,
+  request: Request,
+  answering: Answering,
+  events: AnswerEvents<Event>,
+): Promise<Response> {
+  const { requestTurn, answer } = answering;
+  const timer = Promise.withResolvers<void>();
+  const timeout = setTimeout(timer.resolve, OPENS_AFTER_MS);
+  await Promise.race([requestTurn.started, timer.promise]).finally(() => clearTimeout(timeout));
+  if (answer.text === '' && answer.calls.length === 0)
+    await Promise.race([requestTurn.done, Promise.resolve()]);
+  const { dialect, keepAlive } = events;
+  return ctx.stream(request, {
+    dialect,
+    keepAlive,
+    encode: (event) => events.encode(event as Event),
+    produce: producer(ctx, answering, events, requestIds(request)),
+  });
+}
+
+/** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
+const producer =
+  <Event extends object>(
+    ctx: Pick<DialectContext, 'log'>,
+    { requestTurn, answer, finished }: Answering,
+    events: AnswerEvents<Event>,
+    ids: LogIds,
+  ) =>
+  async (stream: EventStream): Promise<void> => {
+    let isComplete = true;
+    const send = (event: Event) => {
+      isComplete &&= stream.send(events.encode(event), event, events.pieces as never);
+    };
+    events.start().forEach(send);
+    requestTurn.show((delta) => events.add(delta).forEach(send));
+    stream.onClosing((fault) => requestTurn.fail(fault));
+    void stream.lost().then((dropped) => (dropped ? requestTurn.fail(TOO_SLOW) : requestTurn.abandon()));
+    try {
+      await finished;
+      if (!isComplete) throw TOO_SLOW;
+      events.end(answer).forEach(send);
+    } catch (thrown) {
+      stream.send(events.failed(reported(thrown, ctx, ids)));
+      if (thrown === TOO_SLOW) return;
+    }
+    await stream.ready();
+  };

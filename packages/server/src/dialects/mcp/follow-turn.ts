@@ -1,64 +1,216 @@
-/** Answers a call with the outcome of a turn: its result, a form for the user, or its state on timeout. */
-import { type ApprovalId, Fault } from '@parlance/protocol';
-import type { PendingApproval } from '../../core/index.ts';
-import { notificationMessage, requestMessage } from '../kit/json-rpc.ts';
-import { formId, formOf } from './approval-form.ts';
-import type { Context } from './context.ts';
-import { encodeState } from './follow-state.ts';
-import { CALL_CANCELLED, type ToolCall } from './tool-call.ts';
-import { turnResult } from './turn-result.ts';
-import { type FollowedTurn, TurnWatch } from './turn-watch.ts';
+/**
+ * Answers a `tools/call` with the outcome of a turn that it started or continued: the result, a form for the user, or the state of
+ * the turn when the time is up.
+ */
+import type { CallToolResult, ElicitRequestFormParams } from '@modelcontextprotocol/client';
+import {
+  type ApprovalId,
+  Fault,
+  type JsonObject,
+  type Principal,
+  TurnId,
+  visibleJson,
+} from '@parlance/protocol';
+import { z } from 'zod';
+import type { Engine, PendingApproval, SessionRef } from '../../core/index.ts';
+import { notificationMessage, RequestId, type RpcId, requestMessage } from '../kit/json-rpc.ts';
+import { Answer } from '../kit/request-turn.ts';
+import { parseBody } from '../kit/serve-endpoints.ts';
+import { wholeText } from '../kit/texts.ts';
+import { readUpdates, type UpdateReader } from '../kit/turn-updates.ts';
+import type { Context } from './clients.ts';
+import { MODERN } from './contract.ts';
+import type { Peer } from './peer.ts';
 
-/** Lets a loop wait for any of several changes. */
-class WakeUp {
-  #changed = Promise.withResolvers<void>();
+/** Messages to the client before the result. */
+export type CallStream = {
+  send(message: object): void;
+  /** The stream can be resumed from here, with this id. */
+  prime(id: string): void;
+  /** Resolves when everything has been written. */
+  ready(): Promise<void>;
+};
 
-  readonly wake = (): void => this.#changed.resolve();
+/** One `tools/call` request. */
+export type ToolCall = {
+  readonly id: RequestId;
+  readonly principal: Principal;
+  readonly peer: Peer;
+  readonly progressToken: RequestId | undefined;
+  /** null if the response is not a stream */
+  readonly stream: CallStream | null;
+  /** When this time is reached the call is answered, even if the turn is still running. */
+  readonly until: number;
+  /** aborted if the client disconnects, or cancels the call: the reason is then `CALL_CANCELLED` */
+  readonly signal: AbortSignal;
+};
 
-  async wait(): Promise<void> {
-    await this.#changed.promise;
-    this.#changed = Promise.withResolvers();
-  }
-}
+export const CALL_CANCELLED = Symbol('call cancelled');
+
+/** A turn, or the rest of one. Sufficient to find it again after a restart. */
+export type FollowedTurn = {
+  readonly ref: SessionRef;
+  readonly turn: TurnId;
+  /** follows the events after this number */
+  readonly after: number;
+};
+
+type TurnEnd =
+  | { readonly status: 'done' | 'cancelled' }
+  | { readonly status: 'failed'; readonly message: string };
 
 export async function followTurn(ctx: Context, call: ToolCall, followed: FollowedTurn): Promise<object> {
   const { engine, now, settings } = ctx;
   const { signal, until, stream, peer } = call;
-  const wakeUp = new WakeUp();
-  const turn = new TurnWatch(followed, { textChanged: () => progress.update(), changed: wakeUp.wake });
+  const { ref, turn, after } = followed;
+  const answer = new Answer(false, () => false);
+  let end: TurnEnd | null = null;
+  /** those of the session, including those of an earlier turn */
+  let approvals: readonly PendingApproval[] = [];
+  let isLate = false;
+  let reader: UpdateReader | null = null;
+
+  let change = Promise.withResolvers<void>();
+  const changed = () => change.resolve();
+  const timer = setTimeout(
+    () => {
+      isLate = true;
+      changed();
+    },
+    Math.max(0, until - now()),
+  );
+  signal.addEventListener('abort', changed);
+  const forms = new ApprovalForms(ctx, call, changed);
   const progress = new Progress(call, {
-    text: () => turn.text,
+    text: () => answer.text,
     elapsed: () => now() - until + settings.toolCallWithin,
   });
-  const forms = new ApprovalForms(ctx, call, wakeUp.wake);
-  let isLate = false;
-  const late = () => {
-    isLate = true;
-    wakeUp.wake();
-  };
-  const timer = setTimeout(late, Math.max(0, until - now()));
-  signal.addEventListener('abort', wakeUp.wake);
+  const result = () => turnResult(followed, answer.text, end, approvals);
   try {
     if (peer.era === 'legacy' && peer.version >= '2025-11-25')
       stream?.prime(encodeState(followed, { request: call.id, progress: call.progressToken, until }));
-    await turn.open(engine);
+    reader = await readUpdates(engine, ref, { after });
+    const { now: live } = reader;
+    reader.follow(
+      { input: null, turn },
+      {
+        update(update) {
+          if (end) return;
+          answer.add(update);
+          if (update.kind === 'text' || update.kind === 'restarted') progress.update();
+        },
+        status() {
+          approvals = live?.snapshot().approvals ?? [];
+          changed();
+        },
+        ended(fault) {
+          end ??= endOf(fault);
+          changed();
+        },
+      },
+    );
     for (;;) {
-      if (signal.aborted) return await takenBack(ctx, call, turn);
-      if (turn.end || isLate) return turnResult(turn);
-      if (turn.approvals.length > 0 && !mayAsk(call)) return turnResult(turn);
-      if (turn.approvals.length > 0 && peer.era === 'modern') return inputRequired(turn);
-      forms.show(turn.approvals);
-      if (forms.isRefused) return turnResult(turn);
-      await wakeUp.wait();
+      if (signal.aborted) {
+        // Streams also close when the server shuts down; its turns continue after the next start.
+        if (signal.reason !== CALL_CANCELLED || engine.draining) return result();
+        await cancelTurn(ctx, call.principal, followed);
+        return turnResult(followed, answer.text, { status: 'cancelled' }, []);
+      }
+      if (end || isLate) return result();
+      if (approvals.length > 0 && !mayAsk(call)) return result();
+      if (approvals.length > 0 && peer.era === 'modern') return inputRequired(followed, approvals);
+      forms.show(approvals);
+      if (forms.isRefused) return result();
+      await change.promise;
+      change = Promise.withResolvers();
     }
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener('abort', wakeUp.wake);
+    signal.removeEventListener('abort', changed);
     forms.close();
     progress.stop();
-    turn.stop();
+    reader?.stop();
   }
 }
+
+function endOf(fault: Fault | null): TurnEnd {
+  if (!fault) return { status: 'done' };
+  return fault.code === 'cancelled' ? { status: 'cancelled' } : { status: 'failed', message: fault.message };
+}
+
+async function cancelTurn({ engine }: Context, principal: Principal, followed: FollowedTurn): Promise<void> {
+  try {
+    const command = { type: 'turn.cancel', turn: followed.turn } as const;
+    await engine.send(followed.ref, command, { principal, dialect: 'mcp' });
+  } catch (thrown) {
+    // The turn has already ended.
+    if (!(thrown instanceof Fault && thrown.code === 'no_turn')) throw thrown;
+  }
+}
+
+// The result of the tool
+
+export const ApprovalView = z.object({
+  id: z.string(),
+  tool: z.string(),
+  input: z.record(z.string(), z.unknown()),
+  description: z.string(),
+});
+
+export const approvalView = ({
+  approval,
+  tool,
+  input,
+  ask,
+}: PendingApproval): z.output<typeof ApprovalView> => ({
+  id: approval,
+  tool,
+  input: visibleJson(input) as JsonObject,
+  description: ask.description,
+});
+
+export const TurnView = z.object({
+  session: z.string().describe('id of the session; pass it to continue the conversation'),
+  turn: z.string(),
+  status: z
+    .enum(['done', 'running', 'waiting', 'cancelled', 'failed'])
+    .describe('running: the turn continues, read it later with read_session; waiting: for an approval'),
+  text: z.string().describe('the text of the agent'),
+  approval: ApprovalView.optional().describe('what waits for an answer with answer_approval'),
+});
+
+function turnResult(
+  { ref, turn }: FollowedTurn,
+  answer: string,
+  end: TurnEnd | null,
+  [pending]: readonly PendingApproval[],
+): CallToolResult {
+  const status = end?.status ?? (pending ? 'waiting' : 'running');
+  const text = [answer, note(end, pending)].filter((part) => part !== '').join('\n\n');
+  const structuredContent: z.output<typeof TurnView> = {
+    session: ref.id,
+    turn,
+    status,
+    text,
+    ...(status === 'waiting' && pending && { approval: approvalView(pending) }),
+  };
+  return {
+    content: [{ type: 'text', text }],
+    structuredContent,
+    ...(status === 'failed' && { isError: true }),
+  };
+}
+
+/** The line after the agent's text, unless the turn has succeeded. */
+function note(end: TurnEnd | null, pending: PendingApproval | undefined): string {
+  if (end?.status === 'failed') return end.message;
+  if (end) return end.status === 'done' ? '' : 'The turn was cancelled.';
+  if (!pending) return 'The agent is still working. Read the session later with read_session.';
+  const { approval, tool, ask } = pending;
+  return `Waiting for approval of ${tool}: ${wholeText(ask)} Answer with answer_approval (approval: ${approval}).`;
+}
+
+// Approvals as forms that a client shows to its user.
 
 /** Whether the user of the client can be asked, and has the permission to decide. */
 const mayAsk = ({ peer, stream, principal }: ToolCall): boolean =>
@@ -66,42 +218,51 @@ const mayAsk = ({ peer, stream, principal }: ToolCall): boolean =>
   (peer.era === 'modern' || stream !== null) &&
   principal.permissions.includes('tool:approve');
 
-const inputRequired = ({ followed, approvals }: TurnWatch) => ({
-  resultType: 'input_required' as const,
+const ANSWERS = ['once', 'always', 'deny'] as const;
+
+const FORM_SCHEMA = {
+  type: 'object' as const,
+  properties: {
+    answer: {
+      type: 'string' as const,
+      title: 'Answer',
+      description:
+        'once: allow this call; always: allow such calls in this session from now on; deny: do not run it',
+      enum: [...ANSWERS],
+    },
+  },
+  required: ['answer'],
+} satisfies ElicitRequestFormParams['requestedSchema'];
+
+/** The parameters of `elicitation/create`. The mode was added in 2025-11-25. */
+const formOf = ({ tool, ask }: PendingApproval, version: string): ElicitRequestFormParams => ({
+  ...(version >= '2025-11-25' && { mode: 'form' as const }),
+  message: `Approval for the tool ${tool}: ${wholeText(ask)}`.trimEnd(),
+  requestedSchema: FORM_SCHEMA,
+});
+
+/** Since 2026-07-28 the client calls the tool again with the answers. */
+const inputRequired = (followed: FollowedTurn, approvals: readonly PendingApproval[]) => ({
+  resultType: 'input_required',
   inputRequests: Object.fromEntries(
     approvals.map((pending) => [
       pending.approval,
-      { method: 'elicitation/create', params: formOf(pending, '2026-07-28') },
+      { method: 'elicitation/create', params: formOf(pending, MODERN) },
     ]),
   ),
   requestState: encodeState(followed),
 });
 
-async function takenBack(ctx: Context, { signal, principal }: ToolCall, turn: TurnWatch): Promise<object> {
-  // Streams also close when the server shuts down; its turns continue after the next start.
-  if (signal.reason !== CALL_CANCELLED || ctx.engine.draining) return turnResult(turn);
-  const { followed, text } = turn;
-  try {
-    const command = { type: 'turn.cancel', turn: followed.turn } as const;
-    await ctx.engine.send(followed.ref, command, { principal, dialect: 'mcp' });
-  } catch (thrown) {
-    // The turn has already ended.
-    if (!(thrown instanceof Fault && thrown.code === 'no_turn')) throw thrown;
-  }
-  return turnResult({ followed, text, end: { status: 'cancelled' }, approvals: [] });
-}
-
-// Before 2026-07-28 a client receives approval requests on the stream of the call.
-
 type OpenForm = { readonly id: string; isAnswered: boolean; readonly remove: () => void };
 
+/** Before 2026-07-28 a client receives the forms on the stream of the call. */
 class ApprovalForms {
   readonly #forms = new Map<ApprovalId, OpenForm>();
   /** the client cannot show forms */
   isRefused = false;
 
   constructor(
-    private readonly ctx: Pick<Context, 'forms' | 'newId'>,
+    private readonly ctx: Pick<Context, 'clients' | 'newId'>,
     private readonly call: ToolCall,
     private readonly changed: () => void,
   ) {}
@@ -126,11 +287,12 @@ class ApprovalForms {
 
   #request(pending: PendingApproval): void {
     const { principal, peer, stream } = this.call;
-    const id = formId(pending.approval, this.ctx.newId());
+    // Contains the approval, so that an answer is understood after a restart and on another node.
+    const id = `${pending.approval}/${this.ctx.newId()}`;
     const form: OpenForm = {
       id,
       isAnswered: false,
-      remove: this.ctx.forms.add(principal.id, id, (outcome) => {
+      remove: this.ctx.clients.addForm(principal.id, id, (outcome) => {
         form.isAnswered = true;
         if (outcome === 'refused') this.isRefused = true;
         this.changed();
@@ -140,6 +302,33 @@ class ApprovalForms {
     stream?.send(requestMessage(id, 'elicitation/create', formOf(pending, peer.version)));
   }
 }
+
+/** The approval of a form that was requested with this id. */
+export const approvalIn = (id: RpcId): string => String(id).split('/', 1)[0] ?? '';
+
+const Accepted = z.object({
+  action: z.literal('accept'),
+  content: z.object({ answer: z.enum(ANSWERS) }),
+});
+
+/** Passes the answer to the core. The first one wins; a late one is ignored. */
+export async function answerForm(
+  { engine }: Pick<Context, 'engine'>,
+  principal: Principal,
+  approval: string,
+  response: unknown,
+): Promise<void> {
+  const accepted = Accepted.safeParse(response);
+  // Anything but a clear permission is a denial.
+  const answer = accepted.success ? accepted.data.content.answer : 'deny';
+  try {
+    await engine.answer(approval as ApprovalId, { answer }, { principal, dialect: 'mcp' });
+  } catch (thrown) {
+    if (!(thrown instanceof Fault) || !LATE.has(thrown.code)) throw thrown;
+  }
+}
+
+const LATE: ReadonlySet<string> = new Set(['no_approval', 'not_found']);
 
 // `notifications/progress` while an agent writes. Each has the whole text so far, so they are sent at
 // intervals.
@@ -203,4 +392,33 @@ class Progress {
     };
     this.call.stream?.send(notificationMessage('notifications/progress', params));
   }
+}
+
+// The turn that a call follows, encoded for clients that send it back: the `requestState` of 2026-07-28, and the event id from
+// which a stream is resumed. It is neither secret nor signed, because access to the session is checked.
+
+const State = z.object({ session: z.string(), after: z.int().min(0), turn: TurnId });
+
+/** For a stream: the request that it answers, and its deadline. */
+const Resumable = z.object({ request: RequestId, progress: RequestId.optional(), until: z.number() });
+type Resumable = z.output<typeof Resumable>;
+
+function encodeState({ ref, after, turn }: FollowedTurn, resumable?: Resumable): string {
+  const state = { session: ref.id, turn, after, ...resumable };
+  return Buffer.from(JSON.stringify(state)).toString('base64url');
+}
+
+/** Null if the text is not ours, or is about a session that the principal does not have. */
+export async function decodeState(
+  engine: Engine,
+  principal: Principal,
+  text: string,
+): Promise<{ readonly followed: FollowedTurn; readonly resumable: Resumable | null } | null> {
+  const parsed = parseBody(Buffer.from(text, 'base64url'));
+  const value = 'value' in parsed ? parsed.value : null;
+  const state = State.safeParse(value);
+  const ref = state.success ? await engine.find(principal, state.data.session) : null;
+  if (!state.success || !ref) return null;
+  const { turn, after } = state.data;
+  return { followed: { ref, turn, after }, resumable: Resumable.safeParse(value).data ?? null };
 }

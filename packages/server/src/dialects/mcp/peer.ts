@@ -5,11 +5,8 @@
  */
 import { isObject } from '@parlance/protocol';
 import { invalidParams, type Params, RpcFault } from '../kit/json-rpc.ts';
-import { CODES } from './faults.ts';
+import { CODES, LEGACY, META, MODERN } from './contract.ts';
 
-export const MODERN = '2026-07-28';
-/** latest first */
-export const LEGACY = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
 type Legacy = (typeof LEGACY)[number];
 
 export type Peer = {
@@ -20,14 +17,6 @@ export type Peer = {
   /** null if the client has no session */
   readonly session: string | null;
 };
-
-const PREFIX = 'io.modelcontextprotocol/';
-export const META = {
-  version: `${PREFIX}protocolVersion`,
-  capabilities: `${PREFIX}clientCapabilities`,
-  serverInfo: `${PREFIX}serverInfo`,
-  subscription: `${PREFIX}subscriptionId`,
-} as const;
 
 /** Throws a `RpcFault` if the version is not supported, or headers and body contradict each other. */
 export function peerOf(

@@ -1,19 +1,18 @@
-/** Sessions as resources. */
-import type { Principal } from '@parlance/protocol';
+/** Sessions as resources: their list, and the messages of one. */
+import type { ListResourcesResult, ReadResourceResult } from '@modelcontextprotocol/client';
+import { type DurableEvent, type Principal, type TurnId, textOf, wasStopped } from '@parlance/protocol';
 import type { Engine, SessionRecord, SessionRef } from '../../core/index.ts';
 import { invalidParams, type Params, RpcFault } from '../kit/json-rpc.ts';
-import { CODES } from './faults.ts';
-import { latestMessages, transcript } from './messages.ts';
+import { latest } from '../kit/replay.ts';
+import { finalAnswer } from '../kit/tracking.ts';
+import { BASE_URI, CODES, uriOf } from './contract.ts';
 
-const BASE = 'parlance://sessions/';
 const MIME = 'text/markdown';
 const PAGE = 100;
 const MAX_MESSAGES = 1_000;
 
-export const uriOf = (session: string): string => BASE + encodeURIComponent(session);
-
 export const TEMPLATE = {
-  uriTemplate: `${BASE}{id}`,
+  uriTemplate: `${BASE_URI}{id}`,
   name: 'session',
   title: 'Session',
   description: 'The messages of a session with an agent.',
@@ -26,7 +25,7 @@ export async function listResources(
   engine: Engine,
   principal: Principal,
   { cursor }: Params,
-): Promise<object> {
+): Promise<ListResourcesResult> {
   if (cursor !== undefined && typeof cursor !== 'string') throw invalidParams('cursor must be a string.');
   const { sessions, next } = await engine.list(principal, { limit: PAGE, cursor });
   const resources = sessions.map((record) => ({
@@ -38,8 +37,13 @@ export async function listResources(
   return { resources, ...(next !== null && { nextCursor: next }) };
 }
 
-export async function readResource(engine: Engine, principal: Principal, { uri }: Params): Promise<object> {
-  const ref = await resourceNamed(engine, principal, uri);
+export async function readResource(
+  engine: Engine,
+  principal: Principal,
+  params: Params,
+): Promise<ReadResourceResult> {
+  const ref = await resourceNamed(engine, principal, params.uri);
+  const uri = String(params.uri);
   const record = await engine.record(ref);
   if (!record) throw notFound(uri);
   const messages = await latestMessages(engine, record, MAX_MESSAGES);
@@ -50,7 +54,7 @@ export async function readResource(engine: Engine, principal: Principal, { uri }
 /** Throws if the session does not exist or belongs to another user. */
 export async function resourceNamed(engine: Engine, principal: Principal, uri: unknown): Promise<SessionRef> {
   if (typeof uri !== 'string') throw invalidParams('uri must be a string.');
-  const id = uri.startsWith(BASE) ? decoded(uri.slice(BASE.length)) : null;
+  const id = uri.startsWith(BASE_URI) ? decoded(uri.slice(BASE_URI.length)) : null;
   const ref = id === null ? null : await engine.find(principal, id);
   if (!ref) throw notFound(uri);
   return ref;
@@ -67,3 +71,129 @@ function decoded(text: string): string | null {
     return null;
   }
 }
+
+// Messages: one per input, and one per turn with text.
+
+type Message = { readonly role: 'user' | 'assistant'; readonly text: string; readonly at: string };
+
+/** The latest `limit` messages, oldest first. */
+export const latestMessages = async (
+  engine: Engine,
+  record: SessionRecord,
+  limit: number,
+): Promise<Message[]> => {
+  const drafts = await latest(engine, record, { limit, itemsOf: draftsOf });
+  return drafts.map(({ role, texts, at }) => ({
+    role,
+    text: texts.join(BETWEEN_BLOCKS),
+    at: new Date(at).toISOString(),
+  }));
+};
+
+const BETWEEN_BLOCKS = '\n\n';
+
+type Draft = {
+  readonly role: Message['role'];
+  /** set for an input */
+  readonly input: string | null;
+  texts: string[];
+  /** number of texts of completed steps */
+  settled: number;
+  readonly at: number;
+};
+
+/** Events before `first` are read but not shown. */
+function draftsOf(events: readonly DurableEvent[], first: number): Draft[] {
+  const drafts: Draft[] = [];
+  const answers = new Map<TurnId, Draft>();
+  const direct = directTurns(events);
+  for (const event of events.slice(first))
+    switch (event.type) {
+      case 'history.imported':
+        drafts.push(...imported(event));
+        break;
+      case 'input.accepted':
+        // An input without parts lets the model continue; there is no message to show.
+        if (event.parts.length > 0 || event.call) drafts.push(draft('user', event, [textOf(event.parts)]));
+        break;
+      case 'input.cancelled': {
+        const cancelled = drafts.findIndex(({ input }) => input === event.input);
+        if (cancelled >= 0) drafts.splice(cancelled, 1);
+        break;
+      }
+      case 'session.rewound': {
+        const replaced = drafts.findIndex(({ input }) => input === event.input);
+        if (replaced >= 0) drafts.splice(replaced);
+        break;
+      }
+      case 'text.ended':
+        if (event.text !== '') answerOf(event).texts.push(event.text);
+        break;
+      case 'tool.ended': {
+        // The result of a direct call, or of one that ends the turn, is the answer.
+        const isAnswer = (direct.has(event.turn) && !wasStopped(event)) || finalAnswer(event) !== null;
+        if (!isAnswer) break;
+        const answer = answerOf(event);
+        answer.settled = answer.texts.push(textOf(event.parts));
+        break;
+      }
+      case 'step.ended': {
+        const answer = answers.get(event.turn);
+        if (answer) answer.settled = answer.texts.length;
+        break;
+      }
+      case 'step.restarted':
+      case 'turn.resumed': {
+        const answer = answers.get(event.turn);
+        answer?.texts.splice(answer.settled);
+      }
+    }
+  return drafts.filter(({ texts }) => texts.length > 0);
+
+  function answerOf(event: DurableEvent<'text.ended' | 'tool.ended'>): Draft {
+    const known = answers.get(event.turn);
+    if (known) return known;
+    const answer = draft('assistant', { at: event.at }, []);
+    answers.set(event.turn, answer);
+    drafts.push(answer);
+    return answer;
+  }
+}
+
+const draft = (
+  role: Message['role'],
+  event: { readonly at: number; readonly input?: string },
+  texts: string[],
+): Draft => ({
+  role,
+  input: event.input ?? null,
+  texts,
+  settled: 0,
+  at: event.at,
+});
+
+function imported(event: DurableEvent<'history.imported'>): Draft[] {
+  const [first] = event.items;
+  const texts = event.items.flatMap((item) => (item.type === 'text' ? [item.text] : []));
+  return [
+    ...(first?.type === 'user' ? [draft('user', event, [textOf(first.parts)])] : []),
+    draft('assistant', { at: event.at }, texts),
+  ];
+}
+
+/** The turns of direct calls. */
+function directTurns(events: readonly DurableEvent[]): ReadonlySet<TurnId> {
+  const inputs = new Set<string>();
+  const turns = new Set<TurnId>();
+  for (const event of events) {
+    if (event.type === 'input.accepted' && event.call) inputs.add(event.input);
+    if (event.type === 'turn.started' && inputs.has(event.input)) turns.add(event.turn);
+  }
+  return turns;
+}
+
+const NAMES = { user: 'User', assistant: 'Assistant' } as const;
+
+/** The messages as Markdown. */
+export const transcript = (messages: readonly Message[]): string =>
+  messages.map(({ role, text, at }) => `**${NAMES[role]}** (${at})\n\n${text}`).join('\n\n---\n\n');

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import type { aboutView } from './about.ts';
+import type { aboutView } from './views.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -13,10 +13,11 @@ import {
 import { requirePermission } from '../../core/index.ts';
 import type { Account } from '../../http/accounts.ts';
 import { requireLogin } from '../../http/request-identity.ts';
-import type { McpServerView, NodeView } from '../kit/about.ts';
+import type { McpServerView, NodeView } from '../kit/administration.ts';
 import type { Sent } from '../kit/endpoint.ts';
-import { type Call, type Context, endpoint } from './context.ts';
+import { type Call, endpoint, type NativeContext } from './context.ts';
 import { isLocal } from './setup.ts';
+import { timeView } from './views.ts';
 
 const onlyAdmins =
   (what: string) =>
@@ -24,45 +25,45 @@ const onlyAdmins =
     if (principal.role !== 'admin') throw new Fault('forbidden', `Only an admin may ${what}.`);
   };
 
-async function managesUsers(call: Call, { authenticator }: Context): Promise<void> {
+async function managesUsers(call: Call, { authenticator }: NativeContext): Promise<void> {
   onlyAdmins('manage users')(call);
   if (call.request.method === 'GET') return;
   await requireLogin(authenticator, call.request, 'manage users');
 }
 
+const USERS = { security: 'token', allow: managesUsers } as const;
+
 const readsMetrics = ({ principal }: Call): void => requirePermission(principal, 'metrics:read');
 
 export const adminEndpoints = [
   endpoint({
+    ...USERS,
     method: 'get',
     path: '/v1/admin/users',
     summary: 'Lists the users; for admins',
-    security: 'token',
     answers: { 200: { description: 'The users, by name', schema: 'UserList' } },
     errors: [401, 403],
-    allow: managesUsers,
     handle: async (_, { administration }) => ({
       users: (await administration.accounts.list()).map(userView),
     }),
   }),
   endpoint({
+    ...USERS,
     method: 'post',
     path: '/v1/admin/users',
     summary: 'Adds a user; for admins',
-    security: 'token',
     examples: ({ owner }) => [{ body: { name: owner, password: 'a password', role: 'admin' } }],
     body: NewUser,
     answers: { 201: { description: 'The user', schema: 'User' } },
     errors: [400, 401, 403],
-    allow: managesUsers,
     handle: async ({ body }, { administration }) => userView(await administration.accounts.add(body)),
   }),
   endpoint({
+    ...USERS,
     method: 'patch',
     path: '/v1/admin/users/{name}',
     summary:
       'Changes the role or password of a user and revokes their tokens; for admins. The last admin cannot be demoted',
-    security: 'token',
     examples: ({ owner: name }) => [
       { params: { name }, body: { password: 'a password' } },
       { params: { name }, body: { role: 'user' } },
@@ -70,30 +71,27 @@ export const adminEndpoints = [
     body: UserChange,
     answers: { 200: { description: 'The user', schema: 'User' } },
     errors: [400, 401, 403, 404],
-    allow: managesUsers,
     handle: async ({ params, body }, { administration }) =>
       userView(await administration.accounts.change(params.name, body)),
   }),
   endpoint({
+    ...USERS,
     method: 'delete',
     path: '/v1/admin/users/{name}',
     summary: 'Removes a user and revokes their tokens; for admins. The last admin cannot be removed',
-    security: 'token',
     examples: ({ owner: name }) => [{ params: { name } }],
     answers: { 204: { description: 'Removed' } },
     errors: [401, 403, 404],
-    allow: managesUsers,
     handle: ({ params }, { administration }) => administration.accounts.remove(params.name),
   }),
   endpoint({
+    ...USERS,
     method: 'post',
     path: '/v1/admin/users/{name}/logout',
     summary: 'Revokes all tokens of a user and closes their connections; for admins',
-    security: 'token',
     examples: ({ owner: name }) => [{ params: { name } }],
     answers: { 204: { description: 'The tokens are revoked' } },
     errors: [401, 403, 404],
-    allow: managesUsers,
     handle: ({ params }, { administration }) => administration.accounts.logOut(params.name),
   }),
   endpoint({
@@ -197,18 +195,18 @@ export const priceEndpoints = [
 
 const userView = ({ createdAt, ...account }: Account): User => ({
   ...account,
-  createdAt: new Date(createdAt).toISOString(),
+  createdAt: timeView(createdAt),
 });
 
 const nodeView = ({ release, startedAt, leaseAge, ...node }: NodeView): Sent<ServerNode> => ({
   ...node,
   version: release,
-  startedAt: new Date(startedAt).toISOString(),
+  startedAt: timeView(startedAt),
   leaseAgeMs: leaseAge,
 });
 
 function mcpView({ error, output, ...server }: McpServerView, principal: Principal): Sent<McpServer> {
-  const lastError = error && { ...error, at: new Date(error.at).toISOString() };
+  const lastError = error && { ...error, at: timeView(error.at) };
   return {
     ...server,
     output: principal.role === 'admin' || isLocal(principal) ? output : [],

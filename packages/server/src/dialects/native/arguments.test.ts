@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { EphemeralEvent } from '@parlance/protocol';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
-import { projection } from './projection.ts';
+import { projection } from './streams.ts';
 
 const chunk = (delta: object, finish: string | null = null) =>
   `data: ${JSON.stringify({ choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;

@@ -12,7 +12,7 @@ import { endpointOf } from '../kit/endpoint.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 
 /** The part of the server context that `native` uses. */
-export type Context = Pick<
+export type NativeContext = Pick<
   DialectContext,
   | 'about'
   | 'administration'
@@ -32,7 +32,7 @@ export type Context = Pick<
   readonly pageOf: (shared: SharedSession) => Promise<Uint8Array<ArrayBuffer>>;
 };
 
-export const endpoint = endpointOf<Context, typeof api>();
+export const endpoint = endpointOf<NativeContext, typeof api>();
 
 /** The caller of an endpoint. */
 export type Call = { readonly principal: Principal; readonly request: Request };
@@ -40,14 +40,18 @@ export type Call = { readonly principal: Principal; readonly request: Request };
 export const NO_SESSION = 'There is no such session.';
 
 /** The session that the path names. Throws `not_found` if the caller has no such session. */
-export async function sessionOf({ engine }: Context, principal: Principal, id: string): Promise<SessionRef> {
+export async function sessionOf(
+  { engine }: NativeContext,
+  principal: Principal,
+  id: string,
+): Promise<SessionRef> {
   requirePermission(principal, 'chat:read');
   const ref = await engine.find(principal, id);
   if (!ref) throw new Fault('not_found', NO_SESSION);
   return ref;
 }
 
-export async function recordOf(ctx: Context, principal: Principal, id: string): Promise<SessionRecord> {
+export async function recordOf(ctx: NativeContext, principal: Principal, id: string): Promise<SessionRecord> {
   const record = await ctx.engine.record(await sessionOf(ctx, principal, id));
   if (!record) throw new Fault('not_found', NO_SESSION);
   return record;

@@ -3,19 +3,29 @@
  * the core is available. There are no sockets: events are read in pages or as server-sent events.
  */
 
+import {
+  AgentRef,
+  Ask,
+  Command,
+  ContextUse,
+  DirectCall,
+  FaultData,
+  HistoryItem,
+  Part,
+  Usage,
+} from '@parlance/protocol';
+import * as api from '@parlance/protocol/api';
+import { type Description, nameSchemas } from '../kit/description.ts';
 import { defineDialect } from '../kit/dialect.ts';
-import { HTTP_STATUS } from '../kit/http-status.ts';
-import { retryText } from '../kit/retry.ts';
+import { HTTP_STATUS, retryText } from '../kit/faults.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { adminEndpoints, priceEndpoints } from './admin.ts';
-import { apiKeyEndpoints } from './api-keys.ts';
 import { approvalEndpoints } from './approvals.ts';
-import { pairingEndpoints } from './pairings.ts';
-import { projection } from './projection.ts';
+import { apiKeyEndpoints, pairingEndpoints } from './keys.ts';
 import { sessionEndpoints } from './sessions.ts';
 import { setupEndpoints } from './setup.ts';
 import { sharedPages, shareEndpoints } from './shares.ts';
-import { streamEndpoints } from './streams.ts';
+import { projection, streamEndpoints } from './streams.ts';
 
 /** Paths below `/v1`. One that ends in `/*` also matches the path without it. */
 const HTTP_PATHS = [
@@ -53,5 +63,63 @@ export const native = defineDialect({
     fault: (fault, c) => c.json({ error: fault.data(), detail: retryText(fault) }, HTTP_STATUS[fault.code]),
   },
   projection,
-  describe: async () => (await import('./describe.ts')).description,
+  describe: async () => description(),
 });
+
+const SDK_SCRIPT = {
+  title: 'With @parlance/sdk',
+  language: 'ts',
+  code: `import { connect } from '@parlance/sdk';
+
+const parlance = connect({ url: '{{origin}}', token: process.env.PARLANCE_TOKEN });
+const session = parlance.session('demo');
+const { seq } = await session.submit('count to 20');
+for await (const event of session.events({ after: seq })) {
+  if (event.type === 'text.delta') process.stdout.write(event.text);
+  if (event.type === 'turn.ended') break;
+}`,
+} as const;
+
+function description(): Description {
+  const fields = {
+    Ask,
+    AgentRef,
+    Command,
+    Fault: FaultData,
+    Part,
+    Usage,
+    ContextUse,
+    DirectCall,
+    HistoryItem,
+  };
+  // Parameters are described one by one, and streams as text.
+  const isNamed = ([name]: [string, unknown]) => !/^Snapshot$|(?:Query|Headers)$/.test(name);
+  nameSchemas(Object.fromEntries(Object.entries({ ...fields, ...api }).filter(isNamed)));
+  const error = (text: string) => ({ description: text, schema: api.NativeError });
+  return {
+    title: 'Scripts and the SDK',
+    summary: 'The native API: commands in, events out. The console uses it, too.',
+    scripts: [SDK_SCRIPT],
+    commands: {
+      path: '/v1/sessions/{id}/commands',
+      ids: {
+        'approval.requested': [
+          { id: 'approval', at: 'approval' },
+          { id: 'call', at: 'call' },
+          { id: 'hash', at: 'hash' },
+        ],
+        'call.requested': [{ id: 'call', at: 'call' }],
+      },
+    },
+    schemas: api,
+    errors: {
+      400: error('Invalid request; the message names the field'),
+      401: error('Missing or invalid token'),
+      403: error('The role lacks the permission'),
+      404: error('Not found, or it belongs to another user'),
+      409: error('Not possible in the current state'),
+      429: error('Rate limited; Retry-After is in seconds'),
+      502: error('The model API is unreachable'),
+    },
+  };
+}

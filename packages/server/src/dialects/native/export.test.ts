@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test';
 import { type DurableEvent, parseDurableEvent, SessionHeader } from '@parlance/protocol';
 import { CALLER, createHarness, SESSION } from '../../testing/harness.ts';
+import { QUIET } from '../../testing/pusher.ts';
 import { startTestServer, type TestServer } from '../../testing/server.ts';
 import { exportAnswer } from './export.ts';
 
@@ -80,5 +81,27 @@ test('a session erased before its first page is read is reported as gone', async
   const record = await engine.record(SESSION);
   if (!record) throw new Error('the session was not created');
   await engine.erase(SESSION, CALLER);
-  await expect(exportAnswer(engine, record, 'jsonl')).rejects.toMatchObject({ code: 'not_found' });
+  await expect(exportAnswer({ engine, log: QUIET }, record, 'jsonl')).rejects.toMatchObject({
+    code: 'not_found',
+  });
+});
+
+test('the export of a session that is erased meanwhile breaks off, and is logged', async () => {
+  const { engine } = await createHarness([]);
+  await engine.send(SESSION, { type: 'session.create' }, CALLER);
+  for (let index = 0; index < 450; index++)
+    await engine.send(SESSION, { type: 'session.rename', title: `Title ${index}` }, CALLER);
+  const record = await engine.record(SESSION);
+  if (!record) throw new Error('the session was not created');
+  const logged: string[] = [];
+  const log = { ...QUIET, warn: (_: object, message: string) => void logged.push(message) };
+  const answer = await exportAnswer({ engine, log }, record, 'jsonl');
+  await engine.erase(SESSION, CALLER);
+  expect(
+    await answer.text().then(
+      () => 'whole',
+      () => 'broken off',
+    ),
+  ).toBe('broken off');
+  expect(logged).toEqual(['export interrupted']);
 });

@@ -1,11 +1,11 @@
 /** The server, sessions and their commands, and the search in them. */
 import { Command, Fault } from '@parlance/protocol';
 import { CommandHeaders, ExportQuery, SearchQuery, SessionsQuery } from '@parlance/protocol/api';
+import type { Engine, SessionRecord } from '../../core/index.ts';
 import type { ExampleIds, RequestExample } from '../kit/description.ts';
-import { aboutView } from './about.ts';
 import { endpoint, NO_SESSION, recordOf, sessionOf } from './context.ts';
 import { exportAnswer } from './export.ts';
-import { driverView, nowView, sessionView } from './views.ts';
+import { aboutView, nowView, sessionView, timeView } from './views.ts';
 
 export const sessionEndpoints = [
   endpoint({
@@ -47,7 +47,7 @@ export const sessionEndpoints = [
           title,
           archived,
           seq,
-          at: new Date(at).toISOString(),
+          at: timeView(at),
           from,
           excerpt,
         })),
@@ -79,7 +79,7 @@ export const sessionEndpoints = [
       return {
         ...sessionView(record, connections.of(record.ref)),
         now: nowView(await engine.snapshot(record.ref)),
-        ...(principal.role === 'admin' && { driver: driverView(await engine.driver(record.ref)) }),
+        ...(principal.role === 'admin' && { driver: await driverOf(engine, record) }),
       };
     },
   }),
@@ -130,7 +130,7 @@ export const sessionEndpoints = [
     },
     errors: [401, 403, 404],
     handle: async ({ principal, params, query }, ctx) =>
-      exportAnswer(ctx.engine, await recordOf(ctx, principal, params.id), query.format),
+      exportAnswer(ctx, await recordOf(ctx, principal, params.id), query.format),
   }),
   endpoint({
     method: 'post',
@@ -156,6 +156,11 @@ export const sessionEndpoints = [
     },
   }),
 ];
+
+async function driverOf(engine: Engine, { ref }: SessionRecord) {
+  const node = await engine.driver(ref);
+  return node === null ? null : { node };
+}
 
 /** Commands that create a missing session. */
 const CREATING: ReadonlySet<string> = new Set<Command['type']>(['session.create', 'input.submit']);

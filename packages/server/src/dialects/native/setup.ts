@@ -1,49 +1,50 @@
 /** Setup while the server runs: the model and its keys, agents, MCP servers and browser origins. */
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
 import { ModelQuestion, SettingsChange } from '@parlance/protocol/api';
-import { type Agent, requirePermission } from '../../core/index.ts';
+import { requirePermission } from '../../core/index.ts';
 import { keyOf, requireLogin } from '../../http/request-identity.ts';
-import type { SetupView } from '../kit/setup.ts';
-import { type Call, type Context, endpoint } from './context.ts';
+import type { SetupView } from '../kit/administration.ts';
+import { type Call, endpoint, type NativeContext } from './context.ts';
+import { agentView, timeView } from './views.ts';
 
 /** API keys may change these. The other settings grant access or run commands, and need a login. */
-const changedByKeys = ({ setup }: Context['administration']): ReadonlySet<string> =>
+const changedByKeys = ({ setup }: NativeContext['administration']): ReadonlySet<string> =>
   new Set([...setup.modelSettings, 'contextLimits', 'agents', 'domains']);
 
 /** In open mode the local user may change these without a login. */
-const changedByLocal = (administration: Context['administration']): ReadonlySet<string> =>
+const changedByLocal = (administration: NativeContext['administration']): ReadonlySet<string> =>
   new Set([...changedByKeys(administration), 'mcpServers']);
 
-async function setsUp({ principal, request }: Call, ctx: Context): Promise<void> {
+async function setsUp({ principal, request }: Call, ctx: NativeContext): Promise<void> {
   if (principal.role !== 'admin' && !isLocal(principal))
     throw new Fault('forbidden', 'Only an admin may set up the server.');
   if (isLocal(principal)) await requireConsole(request, ctx);
 }
 
+const SETUP = { security: 'token', allow: setsUp } as const;
+
 export const setupEndpoints = [
   endpoint({
+    ...SETUP,
     method: 'get',
     path: '/v1/admin/settings',
     summary:
       'The settings that can be changed while the server runs, without secrets; for admins, in part for the local user in open mode',
-    security: 'token',
     answers: { 200: { description: 'The settings', schema: 'Settings' } },
     errors: [401, 403],
-    allow: setsUp,
     handle: ({ principal }, { administration }) =>
       settingsView(administration.setup.view(), principal, changedByLocal(administration)),
   }),
   endpoint({
+    ...SETUP,
     method: 'patch',
     path: '/v1/admin/settings',
     summary:
       'Changes stored settings and applies them at once, on every node. Flags, environment and config file take precedence',
-    security: 'token',
     examples: () => [{ body: { version: 0, values: { allowedOrigins: ['https://chat.example.com'] } } }],
     body: SettingsChange,
     answers: { 200: { description: 'Stored and in use', schema: 'Settings' } },
     errors: [400, 401, 403, 409],
-    allow: setsUp,
     async handle({ principal, request, body: change }, { administration, authenticator }) {
       const local = changedByLocal(administration);
       const keys = changedByKeys(administration);
@@ -56,50 +57,49 @@ export const setupEndpoints = [
     },
   }),
   endpoint({
+    ...SETUP,
     method: 'post',
     path: '/v1/admin/models',
     summary: 'Lists the models of a model API, to test a key and a base URL before storing them',
-    security: 'token',
     examples: () => [{ body: { provider: 'google', address: 'http://127.0.0.1:9' } }],
     body: ModelQuestion,
     answers: { 200: { description: 'The models', schema: 'ModelListing' } },
     errors: [400, 401, 403, 502],
-    allow: setsUp,
     handle: ({ body }, { administration }) => administration.setup.models(body),
   }),
   endpoint({
+    ...SETUP,
     method: 'get',
     path: '/v1/admin/vendors',
     summary: 'All vendors of models: keys, packages, and the models that the catalogue knows',
-    security: 'token',
     answers: { 200: { description: 'The vendors', schema: 'VendorList' } },
     errors: [401, 403],
-    allow: setsUp,
     handle: (_, { administration }) => administration.setup.vendors(),
   }),
   endpoint({
+    ...SETUP,
     method: 'get',
     path: '/v1/admin/agents',
     summary: 'Agents with their instructions, and the tools that an agent can have',
-    security: 'token',
     answers: { 200: { description: 'The agents and tools', schema: 'AgentSetup' } },
     errors: [401, 403],
-    allow: setsUp,
     handle: (_, { administration, engine }) => ({
-      agents: engine.catalog.listed.agents.map(agentView),
+      agents: engine.catalog.listed.agents.map((agent) => ({
+        ...agentView(agent),
+        instructions: agent.instructions,
+      })),
       tools: engine.toolSpecs().map(({ name, description }) => ({ name, description })),
       fixed: administration.setup.fixedIds(),
     }),
   }),
   endpoint({
+    ...SETUP,
     method: 'post',
     path: '/v1/admin/mcp/{name}/restart',
     summary: 'Stops an MCP server and starts it again; for admins, and for the local user in open mode',
-    security: 'token',
     examples: () => [{ params: { name: 'files' } }],
     answers: { 204: { description: 'Restarted; the start may still fail' } },
     errors: [401, 403, 404],
-    allow: setsUp,
     async handle({ params }, { administration }) {
       if (!(await administration.setup.restartMcp(params.name)))
         throw new Fault('not_found', 'There is no such MCP server.');
@@ -119,9 +119,7 @@ export const setupEndpoints = [
         throw new Fault('forbidden', 'Only an admin may do this: sign in as one.');
     },
     handle: (_, { administration }) => ({
-      refused: administration.setup
-        .refusedOrigins()
-        .map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
+      refused: administration.setup.refusedOrigins().map((one) => ({ ...one, at: timeView(one.at) })),
     }),
   }),
   endpoint({
@@ -137,23 +135,13 @@ export const setupEndpoints = [
   }),
 ];
 
-const agentView = ({ id, name, description, instructions, model, tools, starters }: Agent) => ({
-  id,
-  name,
-  description,
-  instructions,
-  model: model ?? null,
-  tools: tools ?? null,
-  starters: starters ?? [],
-});
-
 export const isLocal = ({ id }: Principal): boolean => id === LOCAL.id;
 
 /**
  * Pages of other origins on the same machine are callers without a token as well, and extensions paired in open
  * mode act as the same user.
  */
-async function requireConsole(request: Request, { authenticator, originOf }: Context): Promise<void> {
+async function requireConsole(request: Request, { authenticator, originOf }: NativeContext): Promise<void> {
   const origin = request.headers.get('origin');
   const site = request.headers.get('sec-fetch-site') ?? 'none';
   const isOwn = origin === null ? site === 'none' || site === 'same-origin' : origin === originOf(request);

@@ -4,10 +4,9 @@ import type { Share } from '@parlance/protocol/api';
 import type { SharedSession } from '../../core/index.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import { endpoint, sessionOf } from './context.ts';
-import { transcriptOf } from './transcript/fold.ts';
-import { htmlOf, PAGE_POLICY } from './transcript/html.ts';
-import { documentOf } from './transcript/markdown.ts';
-import { STYLE } from './transcript/style.ts';
+import { documentOf, transcriptOf } from './transcript/fold.ts';
+import { htmlOf, PAGE_POLICY, STYLE } from './transcript/html.ts';
+import { timeView } from './views.ts';
 
 /** Of all pages that are kept; what a link shows never changes. */
 const KEPT_BYTES = 64 * 1024 * 1024;
@@ -107,7 +106,7 @@ type ShareFields = { readonly id: string; readonly seq: number; readonly created
 const shareView = ({ id, seq, createdAt }: ShareFields): Share => ({
   id,
   seq,
-  createdAt: new Date(createdAt).toISOString(),
+  createdAt: timeView(createdAt),
 });
 
 const PAGE_HEADERS = {

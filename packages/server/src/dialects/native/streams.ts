@@ -1,13 +1,75 @@
-/** The streams of server-sent events, and the events of a session in pages. */
-import { isDurable, type Principal, type SessionEvent } from '@parlance/protocol';
+/** Out: events as they are, in pages and as streams of server-sent events. */
+import { type EphemeralEvent, isDurable, type Principal, type SessionEvent } from '@parlance/protocol';
+import type * as api from '@parlance/protocol/api';
 import { EventsHeaders, EventsQuery } from '@parlance/protocol/api';
-import { type Engine, requirePermission, type SessionRef, sessionKey } from '../../core/index.ts';
+import {
+  type Engine,
+  requirePermission,
+  type SessionRef,
+  type SessionSnapshot,
+  sessionKey,
+} from '../../core/index.ts';
 import type { EventStream, Pieces, Subscriber } from '../../http/connection.ts';
+import type { Setup } from '../kit/administration.ts';
 import type { ConnectionRegistry, TappedFrame, WatchScope } from '../kit/connection-registry.ts';
-import type { Setup } from '../kit/setup.ts';
+import type { Sent } from '../kit/endpoint.ts';
+import type { Projection, StepResult } from '../kit/projection.ts';
 import type { Cursor, SubscriptionHub } from '../kit/subscription-hub.ts';
-import { type Context, endpoint, sessionOf } from './context.ts';
-import { encode, named } from './projection.ts';
+import { endpoint, type NativeContext, sessionOf } from './context.ts';
+
+// The projection
+
+/** The state of the session when a reader starts to receive live events. */
+type Snapshot = { readonly snapshot: Sent<api.Snapshot> };
+type Body = SessionEvent | Snapshot;
+type Delta = EphemeralEvent<'text.delta' | 'reasoning.delta' | 'call.arguments.delta'>;
+
+const isDelta = (body: Body): body is Delta =>
+  'type' in body &&
+  (body.type === 'text.delta' || body.type === 'reasoning.delta' || body.type === 'call.arguments.delta');
+
+const pieces: Pieces<Body> = {
+  key: (body) => (isDelta(body) ? ('block' in body ? body.block : body.call) : null),
+  text: (body) => (isDelta(body) ? body.text : ''),
+  with: (body, text) => (isDelta(body) ? { ...body, text } : body),
+};
+
+export const projection: Projection<null, Body> = { start, step, attach, pieces, encode };
+
+function start(): null {
+  return null;
+}
+
+function step(state: null, event: SessionEvent): StepResult<null, SessionEvent> {
+  return [state, [{ body: event }]];
+}
+
+function attach(_state: null, now: SessionSnapshot): Body[] {
+  const { seq, turn, open, approval, deferred, openArguments } = now;
+  return [
+    {
+      snapshot: {
+        seq,
+        turn,
+        open,
+        approval,
+        ...(deferred.length > 0 && { deferred }),
+        ...(openArguments.length > 0 && { arguments: openArguments }),
+      },
+    },
+  ];
+}
+
+/** The `id` is the number of the event. Ephemeral events have none, so a reader resumes after the last durable event. */
+function encode(body: Body): string {
+  if ('snapshot' in body) return named('snapshot', body.snapshot);
+  return isDurable(body) ? `id: ${body.seq}\n${named(body.type, body)}` : named(body.type, body);
+}
+
+/** A server-sent event without an id. */
+const named = (name: string, data: object): string => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+
+// The endpoints
 
 export const streamEndpoints = [
   endpoint({
@@ -97,17 +159,17 @@ export const streamEndpoints = [
 const encodeEvent = (event: object): string => encode(event as SessionEvent);
 
 const eventsOf =
-  (ref: SessionRef, { engine, hub }: Context, from: Pick<EventSource, 'after' | 'reset'>) =>
+  (ref: SessionRef, { engine, hub }: NativeContext, from: Pick<EventSource, 'after' | 'reset'>) =>
   (stream: EventStream): Promise<void> =>
     streamEvents(stream, { ...from, engine, ref, hub });
 
 const framesOf =
-  (ref: SessionRef, { connections }: Context, principal: Principal) =>
+  (ref: SessionRef, { connections }: NativeContext, principal: Principal) =>
   (stream: EventStream): Promise<void> =>
     streamFrames(stream, { connections, ref, principal });
 
 const activityOf =
-  (principal: Principal, { engine, connections, administration }: Context) =>
+  (principal: Principal, { engine, connections, administration }: NativeContext) =>
   (stream: EventStream): Promise<void> =>
     streamActivity(stream, { engine, connections, principal, setup: administration.setup });
 
@@ -191,7 +253,7 @@ type EventSource = {
  * Sends the events after `after`, then `snapshot` (the block that is being streamed and the pending approval), then live
  * events. A reader that falls too far behind is brought up to date the same way from the last event it was sent.
  */
-async function streamEvents(stream: EventStream, source: EventSource): Promise<void> {
+export async function streamEvents(stream: EventStream, source: EventSource): Promise<void> {
   const { hub, ref } = source;
   if (source.reset) stream.send(named('reset', { after: 0 }));
   const reader = new EventReader(stream, source);

@@ -1,13 +1,22 @@
-/** Sessions and approvals as the API shows them. */
-import type { Approval, Session, SessionNow } from '@parlance/protocol/api';
-import type { SessionRecord, SessionSnapshot } from '../../core/index.ts';
+/** The server, sessions and approvals as the API shows them. */
+import type { Principal } from '@parlance/protocol';
+import type * as api from '@parlance/protocol/api';
+import type { Agent, Engine, SessionRecord, SessionSnapshot } from '../../core/index.ts';
+import type { About } from '../kit/administration.ts';
 import type { Sent } from '../kit/endpoint.ts';
+
+export const timeView = (at: number): string => new Date(at).toISOString();
+
+export const timeOrNull = (at: number | null): string | null => (at === null ? null : timeView(at));
+
+const pick = <Value, Key extends keyof Value>(value: Value, ...keys: readonly Key[]) =>
+  Object.fromEntries(keys.map((key) => [key, value[key]])) as Pick<Value, Key>;
 
 /** `attached`: the number of connections by dialect. */
 export const sessionView = (
   { ref, dialect, domain, agent, title, status, archived, pinned, tags, ephemeral, ...record }: SessionRecord,
-  attached: Session['attached'],
-): Session => ({
+  attached: api.Session['attached'],
+): api.Session => ({
   id: ref.id,
   owner: ref.owner,
   dialect,
@@ -15,8 +24,8 @@ export const sessionView = (
   agent,
   title,
   status,
-  createdAt: new Date(record.createdAt).toISOString(),
-  updatedAt: new Date(record.updatedAt).toISOString(),
+  createdAt: timeView(record.createdAt),
+  updatedAt: timeView(record.updatedAt),
   head: record.head,
   archived,
   ...(pinned && { pinned }),
@@ -28,39 +37,41 @@ export const sessionView = (
   metadata: { dialect },
 });
 
-export const nowView = ({
-  seq,
-  turn,
-  queued,
-  approval,
-  open,
-  agent,
-  model,
-  approvalMode,
-}: SessionSnapshot): Sent<SessionNow> => ({
-  seq,
-  turn,
-  queued,
-  approval,
-  open,
-  agent,
-  model,
-  approvalMode,
-});
+export const nowView = (now: SessionSnapshot): Sent<api.SessionNow> =>
+  pick(now, 'seq', 'turn', 'queued', 'approval', 'open', 'agent', 'model', 'approvalMode');
 
 export const approvalView = (
   { ref }: SessionSnapshot,
   pending: NonNullable<SessionSnapshot['approval']>,
-): Sent<Approval> => ({
+): Sent<api.Approval> => ({
   id: pending.approval,
   session: ref.id,
   owner: ref.owner,
-  turn: pending.turn,
-  call: pending.call,
-  tool: pending.tool,
-  input: pending.input,
-  ask: pending.ask,
-  hash: pending.hash,
+  ...pick(pending, 'turn', 'call', 'tool', 'input', 'ask', 'hash'),
 });
 
-export const driverView = (node: string | null) => (node === null ? null : { node });
+export function aboutView(about: About, { catalog }: Engine, principal: Principal): Sent<api.About> {
+  const { domains, agents } = catalog.listed;
+  const named = agents.flatMap(({ model }) => (model === undefined ? [] : [model]));
+  return {
+    ...pick(about, 'version', 'auth', 'provider', 'model', 'vendors', 'approval', 'sandbox', 'dialects'),
+    principal,
+    models: [...new Set([about.model, ...named, 'offline'])].flatMap((id) => {
+      const provider = id === about.model ? about.provider : about.providerOf(id);
+      return provider === null ? [] : [{ id, provider }];
+    }),
+    listeners: about.listeners(),
+    // The dialect of the channels adds what it has to say.
+    ...(about.additions() as Pick<api.About, 'channels'>),
+    defaultDomain: catalog.defaultDomain,
+    domains: domains.map((domain) => pick(domain, 'id', 'name', 'description', 'defaultAgent', 'agents')),
+    agents: agents.map(agentView),
+  };
+}
+
+export const agentView = (agent: Agent) => ({
+  ...pick(agent, 'id', 'name', 'description'),
+  model: agent.model ?? null,
+  tools: agent.tools ?? null,
+  starters: agent.starters ?? [],
+});

@@ -1,188 +1,75 @@
 /** `POST /chat/completions`. */
 
-import { ReasoningEffort, type TurnOptions, type Usage } from '@parlance/protocol';
+import type { Fault, TurnOptions, Usage } from '@parlance/protocol';
 import type { ChatCompletion, ChatCompletionChunk, CompletionUsage } from 'openai/resources';
-import type { EventStream, Pieces } from '../../http/connection.ts';
-import { reported, requestIds } from '../kit/dialect.ts';
-import { invalid } from '../kit/request-fault.ts';
-import type { ChatRequest, StartedTurn } from '../kit/request-sessions.ts';
+import type { Pieces } from '../../http/connection.ts';
+import { type ChatRequest, callerTool, invalid } from '../kit/chat-request.ts';
+import type { Answer, Delta, Finish } from '../kit/request-turn.ts';
 import {
-  Answer,
-  abandoning,
-  type Delta,
-  type Finish,
-  RequestTurn,
-  TOO_SLOW,
-  untilOpen,
-} from '../kit/request-turn.ts';
-import type { AuthenticatedRequest } from '../kit/vendor-requests.ts';
-
-import type { Context } from './context.ts';
+  type AnswerEvents,
+  type AuthenticatedRequest,
+  beginAnswer,
+  streamedAnswer,
+  type VendorContext,
+  wholeAnswer,
+} from '../kit/vendor-requests.ts';
+import type { CompletionRequest } from './contract.ts';
 import { errorBody } from './faults.ts';
-import { conversationOf } from './messages.ts';
-import type { CompletionRequest } from './schemas.ts';
+import { conversationOf, turnOptions } from './input.ts';
 
 export async function answerChat(
-  ctx: Context,
-  incoming: AuthenticatedRequest,
+  ctx: VendorContext,
+  { request, progress, ...incoming }: AuthenticatedRequest,
   body: CompletionRequest,
 ): Promise<Response> {
   const chat = chatRequestOf(ctx, incoming, body);
-  const isStream = body.stream === true;
-  const started = await ctx.sessions.begin(chat, incoming.progress);
-  const { tools = [] } = chat.terms;
-  // The turn may have been started by a request with the tools, while this one has only the results.
-  const isCallers = (tool: string) =>
-    tools.some(({ name }) => name === tool) || (tools.length === 0 && started.target.turn !== null);
-  const answer = new Answer(isStream, isCallers);
-  const requestTurn = new RequestTurn(ctx, chat, { started, answer });
-  const head = await headOf(ctx, chat, started);
-  if (!isStream) return whole(ctx, incoming.request, { chat, requestTurn, answer, head, started });
-  await untilOpen(requestTurn, answer);
-  const includesUsage = body.stream_options?.include_usage === true;
-  return streamed(ctx, incoming.request, { chat, requestTurn, answer, head, started, includesUsage });
-}
-
-type AnswerOptions = {
-  readonly chat: ChatRequest;
-  readonly requestTurn: RequestTurn;
-  readonly answer: Answer;
-  readonly head: Head;
-  readonly started: StartedTurn;
-};
-
-async function whole(ctx: Context, request: Request, answering: AnswerOptions): Promise<Response> {
-  const { chat, requestTurn, answer, head, started } = answering;
-  await abandoning(request, requestTurn, requestTurn.done);
-  await remember(ctx, chat, { started, answer });
+  const answered = await beginAnswer(ctx, chat, progress, body.stream === true);
+  const { started, requestTurn, answer, model } = answered;
+  const { input, turn, answered: calls } = started.target;
+  const head = {
+    id: `chatcmpl-${(input ?? [turn, ...calls].join('-')).replace(/[^\w-]/g, '')}`,
+    created: Math.floor(ctx.now() / 1000),
+    model,
+  };
+  const finished = requestTurn.done.then(() => ctx.sessions.remember(started, chat, answer.items));
+  finished.catch(() => undefined);
+  const answering = { requestTurn, answer, finished };
+  if (body.stream)
+    return streamedAnswer(
+      ctx,
+      request,
+      answering,
+      new ChunkEvents(head, body.stream_options?.include_usage === true),
+    );
+  await wholeAnswer(request, answering);
   return Response.json(completionObject(head, answer));
 }
 
-function streamed(
-  ctx: Context,
-  request: Request,
-  answering: AnswerOptions & { readonly includesUsage: boolean },
-): Response {
-  const encoder = new ChunkEncoder(answering.head, answering.includesUsage);
-  return ctx.stream(request, {
-    dialect: 'openai',
-    encode: (frame) => encoder.encode(frame as ChunkFrame),
-    produce: producer(ctx, { ...answering, encoder, ids: requestIds(request) }),
-  });
-}
-
-type StreamOptions = AnswerOptions & {
-  readonly includesUsage: boolean;
-  readonly encoder: ChunkEncoder;
-  readonly ids: ReturnType<typeof requestIds>;
-};
-
-/** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
-const producer =
-  (ctx: Context, { chat, requestTurn, answer, started, encoder, includesUsage, ids }: StreamOptions) =>
-  async (stream: EventStream): Promise<void> => {
-    let isComplete = true;
-    const send = (frame: ChunkFrame) => {
-      isComplete &&= stream.send(encoder.encode(frame), frame, pieces as never);
-    };
-    send({ delta: { role: 'assistant', content: '', refusal: null } });
-    requestTurn.show((delta) => send(frameOf(delta)));
-    stream.onClosing((fault) => requestTurn.fail(fault));
-    void stream.lost().then((dropped) => (dropped ? requestTurn.fail(TOO_SLOW) : requestTurn.abandon()));
-    try {
-      await requestTurn.done;
-      await remember(ctx, chat, { started, answer });
-      if (!isComplete) throw TOO_SLOW;
-    } catch (thrown) {
-      const { error } = errorBody(reported(thrown, ctx, ids));
-      stream.send(`data: ${JSON.stringify({ error })}\n\n`);
-      return thrown === TOO_SLOW ? undefined : stream.ready();
-    }
-    send({ delta: {}, finish: answer.finish });
-    if (includesUsage) send({ usage: answer.usage });
-    stream.send(DONE);
-    await stream.ready();
-  };
-
-/**
- * If this fails, the next request creates a new session with the same history: no reason to fail this request.
- */
-async function remember(
-  { sessions, log }: Context,
-  chat: ChatRequest,
-  { started, answer }: Pick<AnswerOptions, 'started' | 'answer'>,
-): Promise<void> {
-  if (started.again) return;
-  await sessions.remember(started, chat, answer.items).catch((thrown: unknown) => {
-    log.warn({ err: thrown, session: started.ref.id }, 'failed to store history digest');
-  });
-}
-
-async function headOf(
-  { engine, models, now }: Context,
-  chat: ChatRequest,
-  started: StartedTurn,
-): Promise<Head> {
-  const { agent, model } = await engine.snapshot(started.ref);
-  const { input, turn, answered } = started.target;
-  const about = input ?? [turn, ...answered].join('-');
-  return {
-    id: `chatcmpl-${about.replace(/[^\w-]/g, '')}`,
-    created: Math.floor(now() / 1000),
-    model: models.answering(chat.agent ?? agent.id, model),
-  };
-}
-
 function chatRequestOf(
-  { models }: Context,
-  incoming: AuthenticatedRequest,
+  { models }: VendorContext,
+  { principal, session, key }: Omit<AuthenticatedRequest, 'request' | 'progress'>,
   body: CompletionRequest,
 ): ChatRequest {
   const { instructions, items, newFrom } = conversationOf(body.messages);
   const { agent } = models.choose(body.model);
   const tools = (body.tools ?? []).flatMap((tool) => ('function' in tool ? [tool.function] : []));
-  const choice = body.tool_choice;
+  const { tool_choice: choice, response_format: format } = body;
   if (typeof choice === 'object' && choice && !tools.some(({ name }) => name === choice.function.name))
     throw invalid('tool_choice', `There is no tool ${choice.function.name}.`);
   const terms: TurnOptions = {
     ...(tools.length > 0 && {
-      tools: tools.map(({ name, description, parameters }) => ({
-        name,
-        description: description ?? '',
-        parameters: parameters ?? {},
-      })),
+      tools: tools.map(callerTool),
       agentTools: false,
     }),
     ...(instructions !== undefined && { instructions }),
-    options: optionsOf(body),
+    options: turnOptions(body, {
+      max: body.max_completion_tokens ?? body.max_tokens,
+      format: format?.type === 'json_schema' ? { type: format.type, ...format.json_schema } : format,
+      effort: body.reasoning_effort,
+      toolChoice: typeof choice === 'object' && choice ? { tool: choice.function.name } : choice,
+    }),
   };
-  const { principal, session, key } = incoming;
   return { dialect: 'openai', principal, session, key, items, newFrom, terms, agent };
-}
-
-function optionsOf(body: CompletionRequest): TurnOptions['options'] {
-  const { stop, response_format: format, tool_choice: choice } = body;
-  const effort = ReasoningEffort.safeParse(body.reasoning_effort).data;
-  const max = body.max_completion_tokens ?? body.max_tokens;
-  return {
-    ...(body.temperature != null && { temperature: body.temperature }),
-    ...(body.top_p != null && { topP: body.top_p }),
-    ...(max != null && { maxOutputTokens: max }),
-    ...(stop != null && { stop: typeof stop === 'string' ? [stop] : stop }),
-    ...(format && { responseFormat: formatOf(format) }),
-    ...(effort && { reasoningEffort: effort }),
-    ...(choice && { toolChoice: typeof choice === 'string' ? choice : { tool: choice.function.name } }),
-    ...(body.parallel_tool_calls != null && { parallelToolCalls: body.parallel_tool_calls }),
-  };
-}
-
-function formatOf(
-  format: NonNullable<CompletionRequest['response_format']>,
-): NonNullable<NonNullable<TurnOptions['options']>['responseFormat']> {
-  if (format.type === 'text') return { type: 'text' };
-  if (format.type === 'json_object') return { type: 'json' };
-  const { name, schema, strict } = format.json_schema;
-  return { type: 'json_schema', name, schema, ...(strict != null && { strict }) };
 }
 
 // The objects of Chat Completions.
@@ -226,9 +113,9 @@ const completionObject = ({ id, created, model }: Head, answer: Answer): ChatCom
 const usageObject = ({
   inputTokens,
   outputTokens,
-  cachedTokens,
-  reasoningTokens,
-}: Required<Usage>): CompletionUsage => ({
+  cachedTokens = 0,
+  reasoningTokens = 0,
+}: Usage): CompletionUsage => ({
   prompt_tokens: inputTokens,
   completion_tokens: outputTokens,
   total_tokens: inputTokens + outputTokens,
@@ -236,7 +123,7 @@ const usageObject = ({
   completion_tokens_details: { reasoning_tokens: reasoningTokens },
 });
 
-const encoded = (value: ChatCompletionChunk): string => `data: ${JSON.stringify(value)}\n\n`;
+const encoded = (value: object): string => `data: ${JSON.stringify(value)}\n\n`;
 
 /** The API has no field for reasoning; clients of other vendors read this one. */
 type ChunkDelta = ChatCompletionChunk.Choice.Delta & { readonly reasoning_content?: string };
@@ -245,10 +132,19 @@ type ChunkDelta = ChatCompletionChunk.Choice.Delta & { readonly reasoning_conten
 type ChunkFrame =
   | { readonly delta: ChunkDelta; readonly finish?: Finish }
   | { readonly text: string }
-  | { readonly usage: Required<Usage> };
+  | { readonly usage: Usage }
+  | { readonly done: true };
 
-/** Encodes the chunks of one answer. */
-class ChunkEncoder {
+/** Merges pieces of text for a slow reader. */
+const pieces: Pieces<ChunkFrame> = {
+  key: (frame) => ('text' in frame ? 'text' : null),
+  text: (frame) => ('text' in frame ? frame.text : ''),
+  with: (frame, text) => ('text' in frame ? { text } : frame),
+};
+
+class ChunkEvents implements AnswerEvents<ChunkFrame> {
+  readonly dialect = 'openai';
+  readonly pieces = pieces;
   readonly #before: string;
   readonly #after: string;
 
@@ -262,10 +158,43 @@ class ChunkEncoder {
     this.#after = after;
   }
 
+  start(): ChunkFrame[] {
+    return [{ delta: { role: 'assistant', content: '', refusal: null } }];
+  }
+
+  add(delta: Delta): ChunkFrame[] {
+    switch (delta.kind) {
+      case 'text':
+        return [{ text: delta.text }];
+      case 'reasoning':
+        return [{ delta: { reasoning_content: delta.text } }];
+      case 'call': {
+        const { index, call: id, tool: name } = delta;
+        return [
+          { delta: { tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] } },
+        ];
+      }
+      case 'arguments': {
+        const { index, text } = delta;
+        return [{ delta: { tool_calls: [{ index, function: { arguments: text } }] } }];
+      }
+    }
+  }
+
+  end({ finish, usage }: Answer): ChunkFrame[] {
+    return [{ delta: {}, finish }, ...(this.includesUsage ? [{ usage }] : []), { done: true }];
+  }
+
+  failed(fault: Fault): string {
+    return encoded({ error: errorBody(fault).error });
+  }
+
   encode(frame: ChunkFrame): string {
     if ('text' in frame) return this.#before + JSON.stringify(frame.text) + this.#after;
     if ('delta' in frame) return this.#chunk(frame.delta, frame.finish ?? null);
-    return encoded({ ...this.#head, choices: [], usage: usageObject(frame.usage) });
+    if ('done' in frame) return 'data: [DONE]\n\n';
+    const chunk: ChatCompletionChunk = { ...this.#head, choices: [], usage: usageObject(frame.usage) };
+    return encoded(chunk);
   }
 
   get #head() {
@@ -274,37 +203,11 @@ class ChunkEncoder {
   }
 
   #chunk(delta: ChunkDelta, finish: Finish | null): string {
-    return encoded({
+    const chunk: ChatCompletionChunk = {
       ...this.#head,
       choices: [{ index: 0, delta, logprobs: null, finish_reason: finish && FINISH_REASONS[finish] }],
       ...(this.includesUsage && { usage: null }),
-    });
-  }
-}
-
-/** Merges pieces of text for a slow reader. */
-const pieces: Pieces<ChunkFrame> = {
-  key: (frame) => ('text' in frame ? 'text' : null),
-  text: (frame) => ('text' in frame ? frame.text : ''),
-  with: (frame, text) => ('text' in frame ? { text } : frame),
-};
-
-const DONE = 'data: [DONE]\n\n';
-
-function frameOf(delta: Delta): ChunkFrame {
-  switch (delta.kind) {
-    case 'text':
-      return { text: delta.text };
-    case 'reasoning':
-      return { delta: { reasoning_content: delta.text } };
-    case 'call': {
-      const { index, call, tool } = delta;
-      const begins = { index, id: call, type: 'function' as const, function: { name: tool, arguments: '' } };
-      return { delta: { tool_calls: [begins] } };
-    }
-    case 'arguments': {
-      const { index, text } = delta;
-      return { delta: { tool_calls: [{ index, function: { arguments: text } }] } };
-    }
+    };
+    return encoded(chunk);
   }
 }

@@ -1,28 +1,20 @@
-/** Conversations: a conversation is a session, and its metadata are labels. */
-import { z } from 'zod';
+/** What the endpoints of conversations do. A conversation is a session, and its metadata are labels. */
+import type { Principal } from '@parlance/protocol';
+import type { z } from 'zod';
 import type { SessionRecord } from '../../core/index.ts';
+import { invalid, RequestFault } from '../kit/chat-request.ts';
 import { importable } from '../kit/history.ts';
-import { invalid, RequestFault } from '../kit/request-fault.ts';
-import type { Context } from './context.ts';
-import { conversationPage } from './conversation-page.ts';
-import { inputConversation } from './responses/input.ts';
-import type { PageQuery } from './responses/list.ts';
-import { resolved } from './responses/references.ts';
-import { Metadata, ResponseRequest } from './responses/schemas.ts';
-import type { ResponseRef } from './responses/stored.ts';
-
-export const ConversationCreate = z.object({
-  metadata: Metadata.nullish(),
-  items: ResponseRequest.shape.input.nullish(),
-});
-export const ConversationUpdate = z.object({ metadata: Metadata.nullable() });
+import type { VendorContext } from '../kit/vendor-requests.ts';
+import type { ConversationCreate, ConversationUpdate } from './contract.ts';
+import { inputConversation } from './input.ts';
+import { resolved } from './responses/request.ts';
 
 /** Labels that the server sets. */
 const OWN = /^(?:@|exchange\.|client\.|openai\.|anthropic\.|claude-code\.)/;
 /** Labels cannot be removed: one without a value is hidden. */
 const REMOVED = '';
 
-const caller = ({ principal }: Pick<ResponseRef, 'principal'>) => ({ principal, dialect: 'openai' });
+const caller = ({ principal }: Pick<NamedConversation, 'principal'>) => ({ principal, dialect: 'openai' });
 
 const conversationObject = ({ ref, createdAt, labels }: SessionRecord) => ({
   id: ref.id as string,
@@ -40,7 +32,12 @@ function labelsOf(metadata: Readonly<Record<string, string>>): Record<string, st
   return { ...metadata };
 }
 
-async function found({ engine }: Context, { principal, id }: ResponseRef): Promise<SessionRecord> {
+export type NamedConversation = { readonly principal: Principal; readonly id: string };
+
+export async function findConversation(
+  { engine }: VendorContext,
+  { principal, id }: NamedConversation,
+): Promise<SessionRecord> {
   const ref = await engine.find(principal, id);
   const record = ref && (await engine.record(ref));
   if (record && !record.archived) return record;
@@ -50,45 +47,37 @@ async function found({ engine }: Context, { principal, id }: ResponseRef): Promi
 }
 
 export async function createConversation(
-  ctx: Context,
-  { principal, request }: Omit<ResponseRef, 'id'>,
+  ctx: VendorContext,
+  principal: Principal,
   { metadata, items }: z.output<typeof ConversationCreate>,
-): Promise<Response> {
+) {
   const { items: given, approvals } = inputConversation(await resolved(ctx, principal, items ?? undefined));
   if (approvals.length > 0) throw invalid('items', 'A new conversation has nothing to approve.');
   const ref = await ctx.engine.resolve(principal, `conv_${ctx.newId().replaceAll('-', '')}`);
   const labels = labelsOf(metadata ?? {});
   const command = { type: 'session.create', history: importable(given), labels } as const;
   await ctx.engine.send(ref, command, caller({ principal }));
-  return Response.json(conversationObject(await found(ctx, { principal, request, id: ref.id })));
+  return retrieveConversation(ctx, { principal, id: ref.id });
 }
 
-export const retrieveConversation = async (ctx: Context, named: ResponseRef): Promise<Response> =>
-  Response.json(conversationObject(await found(ctx, named)));
+export const retrieveConversation = async (ctx: VendorContext, named: NamedConversation) =>
+  conversationObject(await findConversation(ctx, named));
 
 /** Replaces the metadata. */
 export async function updateConversation(
-  ctx: Context,
-  named: ResponseRef,
+  ctx: VendorContext,
+  named: NamedConversation,
   { metadata }: z.output<typeof ConversationUpdate>,
-): Promise<Response> {
-  const { ref, labels } = await found(ctx, named);
+) {
+  const { ref, labels } = await findConversation(ctx, named);
   const removed = Object.fromEntries(Object.keys(metadataOf(labels)).map((name) => [name, REMOVED]));
   const command = { type: 'session.label', labels: labelsOf({ ...removed, ...metadata }) } as const;
   await ctx.engine.send(ref, command, caller(named));
   return retrieveConversation(ctx, named);
 }
 
-export async function deleteConversation(ctx: Context, named: ResponseRef): Promise<Response> {
-  const { ref } = await found(ctx, named);
+export async function deleteConversation(ctx: VendorContext, named: NamedConversation) {
+  const { ref } = await findConversation(ctx, named);
   await ctx.engine.send(ref, { type: 'session.archive' }, caller(named));
-  return Response.json({ id: ref.id, object: 'conversation.deleted', deleted: true });
-}
-
-export async function listConversationItems(
-  ctx: Context,
-  named: ResponseRef,
-  query: PageQuery,
-): Promise<Response> {
-  return Response.json(await conversationPage(ctx, await found(ctx, named), query));
+  return { id: ref.id as string, object: 'conversation.deleted' as const, deleted: true as const };
 }

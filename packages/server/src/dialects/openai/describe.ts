@@ -1,15 +1,69 @@
 import { z } from 'zod';
-import { type Description, named } from '../kit/description.ts';
-import { ConversationCreate } from './conversations.ts';
-import { Completion, ErrorAnswer, ModelList, ModelView } from './response-schemas.ts';
-import { Metadata, ResponseRequest } from './responses/schemas.ts';
-import { CompletionRequest } from './schemas.ts';
+import { type Description, errorAnswers, named } from '../kit/description.ts';
+import { CompletionRequest, ConversationCreate, Metadata, ResponseRequest } from './contract.ts';
 
 named('OpenaiChatRequest', CompletionRequest);
 named('OpenaiResponseRequest', ResponseRequest);
 named('OpenaiConversationRequest', ConversationCreate);
 
-// Schemas of the responses of the Responses and Conversations endpoints, for the descriptions.
+const ErrorAnswer = named(
+  'OpenaiError',
+  z.object({
+    error: z.object({
+      message: z.string(),
+      type: z.string(),
+      param: z.string().nullable().describe('the field of the request, such as messages[2].role'),
+      code: z.string().nullable(),
+    }),
+  }),
+);
+
+const ModelView = named(
+  'OpenaiModel',
+  z.object({ id: z.string(), object: z.literal('model'), created: z.int(), owned_by: z.string() }),
+);
+
+const ModelList = named('OpenaiModelList', z.object({ object: z.literal('list'), data: z.array(ModelView) }));
+
+const ToolCall = z.object({
+  id: z.string(),
+  type: z.literal('function'),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+});
+
+const Usage = z.object({
+  prompt_tokens: z.number(),
+  completion_tokens: z.number(),
+  total_tokens: z.number(),
+  prompt_tokens_details: z.object({ cached_tokens: z.number() }),
+  completion_tokens_details: z.object({ reasoning_tokens: z.number() }),
+});
+
+const Completion = named(
+  'OpenaiChatCompletion',
+  z.object({
+    id: z.string(),
+    object: z.literal('chat.completion'),
+    created: z.int(),
+    model: z.string().describe('the model that answered'),
+    choices: z.array(
+      z.object({
+        index: z.literal(0),
+        message: z.object({
+          role: z.literal('assistant'),
+          content: z.string().nullable(),
+          refusal: z.null(),
+          tool_calls: z.array(ToolCall).optional(),
+        }),
+        finish_reason: z.enum(['stop', 'length', 'content_filter', 'tool_calls']),
+        logprobs: z.null(),
+      }),
+    ),
+    usage: Usage,
+  }),
+);
+
+// Responses and Conversations
 
 const Id = z.string();
 const ServerLabel = z.literal('parlance');
@@ -136,20 +190,6 @@ export const schemas = {
   ResponseView,
 };
 
-const REASONS: Readonly<Record<number, string>> = {
-  400: 'Missing or invalid field, or the model API refused the request',
-  401: 'Missing or invalid key, here or at the model API',
-  402: 'The quota at the model API is used up',
-  403: 'The role, or the key of the model API, lacks the permission',
-  404: 'Unknown model, response or conversation',
-  409: 'The turn was cancelled',
-  413: 'The body is too large',
-  422: 'The model API refused the request',
-  429: 'Too many requests to this server or to the model',
-  502: 'The model API is unavailable',
-  503: 'The server is overloaded or shutting down',
-};
-
 const NODE_SCRIPT = {
   title: 'Node and Bun, with openai',
   language: 'ts',
@@ -207,7 +247,20 @@ export const description: Description = {
   note: 'Clients that have no setting for the key read OPENAI_API_KEY, and OPENAI_BASE_URL for the address.',
   scripts: [NODE_SCRIPT, PYTHON_SCRIPT, LANGCHAIN_SCRIPT, CODEX_CONFIG],
   schemas,
-  errors: Object.fromEntries(
-    Object.entries(REASONS).map(([code, text]) => [code, { description: text, schema: ErrorAnswer }]),
+  errors: errorAnswers(
+    {
+      400: 'Missing or invalid field, or the model API refused the request',
+      401: 'Missing or invalid key, here or at the model API',
+      402: 'The quota at the model API is used up',
+      403: 'The role, or the key of the model API, lacks the permission',
+      404: 'Unknown model, response or conversation',
+      409: 'The turn was cancelled',
+      413: 'The body is too large',
+      422: 'The model API refused the request',
+      429: 'Too many requests to this server or to the model',
+      502: 'The model API is unavailable',
+      503: 'The server is overloaded or shutting down',
+    },
+    { schema: ErrorAnswer },
   ),
 };

@@ -4,14 +4,268 @@
  * calls of the core; without any, the agent's own tools run on the server, and only the answer is shown. A
  * disconnect ends the turn that the request started.
  */
-
+import type { Context as HonoContext } from 'hono';
+import type { Examples, RequestExample } from '../kit/description.ts';
 import { defineDialect } from '../kit/dialect.ts';
-import { ModelSettings, Models } from '../kit/models.ts';
-import { Sessions } from '../kit/request-sessions.ts';
+import { endpointOf } from '../kit/endpoint.ts';
 import { projection } from '../kit/turn-updates.ts';
-import { refusal } from './faults.ts';
-import { ItemPositions } from './item-positions.ts';
-import { rest } from './routes.ts';
+import {
+  ModelSettings,
+  progressOf,
+  VENDOR_REST,
+  type VendorContext,
+  VendorHeaders,
+  vendorContext,
+  vendorError,
+  vendorRequest,
+} from '../kit/vendor-requests.ts';
+import { answerChat } from './chat.ts';
+import {
+  CompletionRequest,
+  ConversationCreate,
+  ConversationUpdate,
+  chatExamples,
+  PageQuery,
+  ResponseRequest,
+  responseExamples,
+  STREAMED,
+  STREAMED_RESPONSE,
+  StreamQuery,
+  UNKNOWN,
+} from './contract.ts';
+import { conversationPage, ItemPositions } from './conversation-items.ts';
+import {
+  createConversation,
+  deleteConversation,
+  findConversation,
+  retrieveConversation,
+  updateConversation,
+} from './conversations.ts';
+import type { schemas } from './describe.ts';
+import { errorBody, refusal, statusOf } from './faults.ts';
+import {
+  cancelResponse,
+  createResponse,
+  deleteResponse,
+  listInputItems,
+  retrieveResponse,
+} from './responses/endpoints.ts';
+import { positionOf } from './responses/segment.ts';
+
+type Context = VendorContext & { readonly positions: ItemPositions };
+
+const endpoint = endpointOf<Context, typeof schemas>();
+
+const SESSION = { 'x-parlance-session': 'the session of the answer' };
+
+/** Answers about something stored. The answer names its session. */
+async function inSession<Answer>(
+  c: HonoContext,
+  session: string | undefined,
+  answer: Promise<Answer>,
+): Promise<Answer> {
+  const found = await answer;
+  progressOf(c).session = session ?? null;
+  return found;
+}
+
+const modelEndpoints = <const Base extends string>(base: Base) => [
+  endpoint({
+    method: 'get',
+    path: `${base}/models`,
+    summary: 'The models and agents that a request may name',
+    security: 'caller',
+    answers: { 200: { description: 'The list', schema: 'ModelList' } },
+    errors: [401],
+    handle: (_, ctx) => ({ object: 'list', data: ctx.models.list().map((id) => modelObject(ctx, id)) }),
+  }),
+  endpoint({
+    method: 'get',
+    path: `${base}/models/{model}`,
+    summary: 'A model or agent',
+    security: 'caller',
+    examples: () => [{ params: { model: 'parlance' } }, { params: { model: 'nobody' }, probe: true }],
+    answers: { 200: { description: 'The model', schema: 'ModelView' } },
+    errors: [401, 404],
+    handle: ({ params }, ctx) => modelObject(ctx, ctx.models.find(params.model)),
+  }),
+  endpoint({
+    method: 'post',
+    path: `${base}/chat/completions`,
+    summary: 'Chat Completions: the answer to a conversation, whole or as a stream',
+    security: 'caller',
+    headers: VendorHeaders,
+    body: CompletionRequest,
+    examples: base === '/v1' ? () => [STREAMED, UNKNOWN] : chatExamples,
+    answers: {
+      200: [
+        { description: 'The answer, whole or as server-sent events', schema: 'Completion', headers: SESSION },
+        {
+          description: '',
+          type: 'text/event-stream',
+          text: '`chat.completion.chunk` objects, then `[DONE]`',
+        },
+      ],
+    },
+    errors: [400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503],
+    handle: ({ c, principal, body }, ctx) => answerChat(ctx, vendorRequest(c, principal), body),
+  }),
+];
+
+const STREAM = {
+  description: '',
+  type: 'text/event-stream',
+  text: '`response.created` to `response.completed`, numbered',
+} as const;
+
+const byResponse: Examples<RequestExample> = ({ response }) => [{ params: { id: response } }];
+
+const responseEndpoints = <const Base extends string>(base: Base) => [
+  endpoint({
+    method: 'post',
+    path: `${base}/responses`,
+    summary: 'Responses: the answer to an input, whole, as a stream, or in the background',
+    security: 'caller',
+    headers: VendorHeaders,
+    body: ResponseRequest,
+    examples: base === '/v1' ? () => [STREAMED_RESPONSE] : responseExamples,
+    answers: {
+      200: [
+        {
+          description: 'The response, whole or as server-sent events',
+          schema: 'ResponseView',
+          headers: SESSION,
+        },
+        STREAM,
+      ],
+    },
+    errors: [400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503],
+    handle: ({ c, principal, body }, ctx) => createResponse(ctx, vendorRequest(c, principal), body),
+  }),
+  endpoint({
+    method: 'get',
+    path: `${base}/responses/{id}`,
+    summary: 'A stored response, whole, or its events after a number',
+    security: 'caller',
+    query: StreamQuery,
+    examples: byResponse,
+    answers: {
+      200: [{ description: 'The response', schema: 'ResponseView', headers: SESSION }, STREAM],
+    },
+    errors: [400, 401, 404],
+    handle: ({ c, principal, request, query, params: { id } }, ctx) =>
+      inSession(c, positionOf(id)?.session, retrieveResponse(ctx, { principal, request, id }, query)),
+  }),
+  endpoint({
+    method: 'delete',
+    path: `${base}/responses/{id}`,
+    summary: 'Deletes a stored response; its session stays',
+    security: 'caller',
+    examples: byResponse,
+    answers: { 200: { description: 'Deleted', schema: 'ResponseDeleted' } },
+    errors: [401, 404],
+    handle: ({ c, principal, params: { id } }, ctx) =>
+      inSession(c, positionOf(id)?.session, deleteResponse(ctx, { principal, id })),
+  }),
+  endpoint({
+    method: 'post',
+    path: `${base}/responses/{id}/cancel`,
+    summary: 'Cancels a response that is not complete',
+    security: 'caller',
+    examples: byResponse,
+    answers: { 200: { description: 'The response', schema: 'ResponseView' } },
+    errors: [401, 404],
+    handle: ({ c, principal, params: { id } }, ctx) =>
+      inSession(c, positionOf(id)?.session, cancelResponse(ctx, { principal, id })),
+  }),
+  endpoint({
+    method: 'get',
+    path: `${base}/responses/{id}/input_items`,
+    summary: 'The input of a stored response',
+    security: 'caller',
+    query: PageQuery,
+    examples: byResponse,
+    answers: { 200: { description: 'A page', schema: 'ItemList' } },
+    errors: [400, 401, 404],
+    handle: ({ c, principal, query, params: { id } }, ctx) =>
+      inSession(c, positionOf(id)?.session, listInputItems(ctx, { principal, id }, query)),
+  }),
+];
+
+const CONVERSATION = '/openai/v1/conversations/{id}';
+const byConversation: Examples<RequestExample> = ({ session }) => [{ params: { id: session } }];
+
+const conversationEndpoints = [
+  endpoint({
+    method: 'post',
+    path: '/openai/v1/conversations',
+    summary: 'Creates a conversation: a session',
+    security: 'caller',
+    body: ConversationCreate,
+    examples: () => [{ creates: true, body: { metadata: { topic: 'numbers' } } }],
+    answers: { 200: { description: 'The conversation', schema: 'ConversationView' } },
+    errors: [400, 401, 413],
+    handle: ({ principal, body }, ctx) => createConversation(ctx, principal, body),
+  }),
+  endpoint({
+    method: 'get',
+    path: CONVERSATION,
+    summary: 'A conversation',
+    security: 'caller',
+    examples: byConversation,
+    answers: { 200: { description: 'The conversation', schema: 'ConversationView' } },
+    errors: [401, 404],
+    handle: ({ c, principal, params: { id } }, ctx) =>
+      inSession(c, id, retrieveConversation(ctx, { principal, id })),
+  }),
+  endpoint({
+    method: 'post',
+    path: CONVERSATION,
+    summary: 'Replaces the metadata of a conversation',
+    security: 'caller',
+    body: ConversationUpdate,
+    examples: ({ session }) => [{ params: { id: session }, body: { metadata: { topic: 'letters' } } }],
+    answers: { 200: { description: 'The conversation', schema: 'ConversationView' } },
+    errors: [400, 401, 404],
+    handle: ({ c, principal, body, params: { id } }, ctx) =>
+      inSession(c, id, updateConversation(ctx, { principal, id }, body)),
+  }),
+  endpoint({
+    method: 'delete',
+    path: CONVERSATION,
+    summary: 'Archives the session of a conversation',
+    security: 'caller',
+    examples: byConversation,
+    answers: { 200: { description: 'Deleted', schema: 'ConversationDeleted' } },
+    errors: [401, 404],
+    handle: ({ c, principal, params: { id } }, ctx) =>
+      inSession(c, id, deleteConversation(ctx, { principal, id })),
+  }),
+  endpoint({
+    method: 'get',
+    path: `${CONVERSATION}/items`,
+    summary: 'The messages of a conversation',
+    security: 'caller',
+    query: PageQuery,
+    examples: byConversation,
+    answers: { 200: { description: 'A page', schema: 'ItemList' } },
+    errors: [400, 401, 404],
+    handle: ({ c, principal, query, params: { id } }, ctx) =>
+      inSession(
+        c,
+        id,
+        findConversation(ctx, { principal, id }).then((record) => conversationPage(ctx, record, query)),
+      ),
+  }),
+];
+
+/** A model as the API lists it. */
+const modelObject = ({ about, started }: Context, id: string) => ({
+  id,
+  object: 'model' as const,
+  created: Math.floor(started / 1000),
+  owned_by: id === about.model ? about.provider : 'parlance',
+});
 
 /** Paths below `/v1` of the default listener. One that ends in `/*` also matches the path without it. */
 const HTTP_PATHS = ['/chat/completions', '/models/*', '/responses/*'] as const;
@@ -22,15 +276,19 @@ export const openai = defineDialect({
   alone: { at: '/v1', serves: '/openai/v1' },
   settings: ModelSettings,
   inbound: (ctx) => ({
-    rest: {
-      ...ctx,
-      models: new Models(ctx),
-      positions: new ItemPositions(ctx.engine),
-      sessions: new Sessions(ctx),
-      started: Math.floor(ctx.now() / 1000),
-    },
+    rest: { ...vendorContext(ctx), positions: new ItemPositions(ctx.engine) },
   }),
-  rest,
+  rest: {
+    ...VENDOR_REST,
+    endpoints: [
+      ...modelEndpoints('/openai/v1'),
+      ...responseEndpoints('/openai/v1'),
+      ...conversationEndpoints,
+      ...modelEndpoints('/v1'),
+      ...responseEndpoints('/v1'),
+    ],
+    fault: (fault, c) => vendorError(c, errorBody(fault), statusOf(fault)),
+  },
   projection,
   faults: { refusal },
   describe: async () => (await import('./describe.ts')).description,

@@ -1,9 +1,8 @@
 /** Faults as errors of the OpenAI API: `{error: {message, type, param, code}}`. */
 import type { Fault, FaultCode } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { HTTP_STATUS, vendorRefusal } from '../kit/http-status.ts';
-import { RequestFault } from '../kit/request-fault.ts';
-import { retryText } from '../kit/retry.ts';
+import { RequestFault } from '../kit/chat-request.ts';
+import { HTTP_STATUS, retryText, vendorRefusal } from '../kit/faults.ts';
 
 export type ErrorBody = {
   readonly error: {

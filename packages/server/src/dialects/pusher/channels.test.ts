@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test';
 import { FakeClock, QUIET } from '../../testing/pusher.ts';
 import { type ChannelSubscriber, Channels } from './channels.ts';
-import { LIMITS, type Limits } from './limits.ts';
+import { LIMITS, type Limits } from './contract.ts';
 
 function setUp(limits: Partial<Limits> = {}, log = QUIET) {
   const clock = new FakeClock();
-  const channels = new Channels(clock, { ...LIMITS, ...limits }, log);
+  const channels = new Channels(() => clock.now(), { ...LIMITS, ...limits }, log);
   const changes: string[] = [];
   const stop = channels.watch({
     occupied: (channel) => changes.push(`+${channel}`),

@@ -1,15 +1,10 @@
 /** The channels and their subscribers. An event is encoded once for all subscribers of a channel. */
+import { z } from 'zod';
 import type { Log } from '../../core/index.ts';
 import type { Subscriber } from '../../http/connection.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import type { ChannelServer, OccupancyWatcher } from '../kit/channel-bus.ts';
-import type { Clock } from './clock.ts';
-import type { Limits } from './limits.ts';
-import type { Member } from './member.ts';
-import { isCache, kindOf } from './names.ts';
-import type { ChannelStates, LastEvent, RemoteEvent, StateQuery } from './node-messages.ts';
-import { encoded, relayed } from './protocol.ts';
-import type { RemoteMembers } from './remote-members.ts';
+import { encoded, isCache, kindOf, type Limits, type Member } from './contract.ts';
 
 /** Receives the events of channels; `id` is the socket_id. */
 export type ChannelSubscriber = Pick<Subscriber, 'send'> & { readonly id: string };
@@ -28,13 +23,58 @@ export type ChannelEvent = {
   readonly except?: string;
 };
 
-/** Sends to the subscribers on other nodes. */
+// What nodes tell each other about their channels.
+
+/** An event as subscribers receive it. */
+export const RemoteEvent = z.object({
+  channel: z.string(),
+  text: z.string(),
+  /** the socket to skip */
+  except: z.string().optional(),
+  /** keep it for later subscribers of a cache channel */
+  remember: z.boolean(),
+});
+export type RemoteEvent = z.infer<typeof RemoteEvent>;
+
+/** Selects channels: the named ones, or all with a prefix. */
+export const StateQuery = z.union([
+  z.object({ names: z.array(z.string()) }),
+  z.object({ prefix: z.string() }),
+]);
+export type StateQuery = z.infer<typeof StateQuery>;
+
+export const ChannelStates = z.record(
+  z.string(),
+  z.object({ subscribers: z.number(), users: z.array(z.string()) }),
+);
+export type ChannelStates = z.infer<typeof ChannelStates>;
+
+/**
+ * The last event of a cache channel as subscribers receive it. Sent with its age, because clocks of nodes
+ * differ.
+ */
+export const LastEvent = z.object({ text: z.string(), ageMs: z.number() });
+export type LastEvent = z.infer<typeof LastEvent>;
+
+/** The subscribers on other nodes. */
 export type Remote = {
   readonly members: RemoteMembers;
   event(event: RemoteEvent): void;
   /** The last event of a cache channel, from another node. */
   last(channel: string): Promise<LastEvent | null>;
 };
+
+/** Members of presence channels on other nodes, for channels with subscribers on this node. */
+export interface RemoteMembers {
+  /** Resolves when the members of the channel are known; null if they already are. */
+  open(channel: string): Promise<void> | null;
+  close(channel: string): void;
+  of(channel: string): ReadonlyMap<string, Member>;
+  /** The first socket of the user on this node has joined. */
+  add(channel: string, member: Member): void;
+  /** The last socket of the user on this node has left. */
+  remove(channel: string, user: string): void;
+}
 
 export class Channels implements ChannelServer {
   /** occupied channels only */
@@ -44,11 +84,11 @@ export class Channels implements ChannelServer {
   #remote: Remote | null = null;
 
   constructor(
-    clock: Clock,
+    now: () => number,
     private readonly limits: Limits,
     private readonly log: Log,
   ) {
-    this.#lastEvents = new LastEvents(clock, limits);
+    this.#lastEvents = new LastEvents(now, limits);
   }
 
   attach(remote: Remote): void {
@@ -56,18 +96,19 @@ export class Channels implements ChannelServer {
   }
 
   /**
-   * Call before `subscribe`: resolves when all members of the channel and its last event are known; null if
-   * they already are.
+   * Call before `subscribe`: resolves when those who publish there are ready, and all members of the channel and its last
+   * event are known; null if they already are.
    */
   prepare(name: string): Promise<unknown> | null {
-    const members = kindOf(name) === 'presence' ? (this.#remote?.members.open(name) ?? null) : null;
-    if (!this.#remote || !isCache(name) || this.#lastEvents.isComplete(name)) return members;
-    return Promise.all([members, this.#learnLast(name, this.#remote)]);
-  }
-
-  async #learnLast(name: string, remote: Remote): Promise<void> {
-    const last = await remote.last(name);
-    if (last) this.#lastEvents.learn(name, last);
+    const watchers = this.#channels.has(name) ? [] : [...this.#watchers];
+    const waits = [
+      ...watchers.map((watcher) => watcher.prepare?.(name)),
+      kindOf(name) === 'presence' ? this.#remote?.members.open(name) : null,
+      isCache(name) && !this.#lastEvents.isComplete(name)
+        ? this.#remote?.last(name).then((last) => last && this.#lastEvents.learn(name, last))
+        : null,
+    ].filter((wait) => wait != null);
+    return waits.length === 0 ? null : Promise.all(waits);
   }
 
   /** The last event of a cache channel on this node. */
@@ -155,7 +196,8 @@ export class Channels implements ChannelServer {
   relay(name: string, { event, data }: ChannelEvent, sender: string): void {
     const subscription = this.#channels.get(name)?.subscriptions.get(sender);
     if (!subscription) return;
-    const text = relayed({ event, channel: name, data, user_id: subscription.member?.user_id });
+    // Unlike other events, a client event has its data unchanged.
+    const text = JSON.stringify({ event, channel: name, data, user_id: subscription.member?.user_id });
     const sent = { channel: name, text, except: sender, remember: false };
     this.deliver(sent);
     this.#remote?.event(sent);
@@ -226,7 +268,7 @@ export class Channels implements ChannelServer {
   }
 
   #notify(
-    change: keyof OccupancyWatcher,
+    change: 'occupied' | 'vacated',
     name: string,
     watchers: Iterable<OccupancyWatcher> = this.#watchers,
   ) {
@@ -240,7 +282,7 @@ export class Channels implements ChannelServer {
   }
 }
 
-const NOBODY: ReadonlyMap<string, Member> = new Map();
+export const NOBODY: ReadonlyMap<string, Member> = new Map();
 
 function presence(members: ReadonlyMap<string, Member>): object {
   const hash = Object.fromEntries([...members].map(([id, { user_info }]) => [id, user_info ?? null]));
@@ -255,7 +297,7 @@ class LastEvents {
   #incompleteUntil = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private readonly clock: Clock,
+    private readonly now: () => number,
     private readonly limits: Limits,
   ) {
     this.#events = new LruMap(limits.rememberedChannels);
@@ -267,14 +309,14 @@ class LastEvents {
 
   /** Adds an event that this node may have missed. The newer one is kept. */
   learn(channel: string, { text, ageMs }: LastEvent): void {
-    const at = this.clock.now() - ageMs;
+    const at = this.now() - ageMs;
     if (at >= (this.#events.get(channel)?.at ?? at)) this.#events.set(channel, { text, at });
   }
 
   recall(channel: string): LastEvent | null {
     const event = this.#events.get(channel);
     if (!event) return null;
-    const ageMs = this.clock.now() - event.at;
+    const ageMs = this.now() - event.at;
     if (ageMs < this.limits.rememberedMs) return { text: event.text, ageMs };
     this.#events.delete(channel);
     return null;
@@ -288,6 +330,6 @@ class LastEvents {
 
   /** Events of other nodes may have been missed until now. */
   missedSome(): void {
-    this.#incompleteUntil = this.clock.now();
+    this.#incompleteUntil = this.now();
   }
 }

@@ -4,9 +4,27 @@
  * watchlists, subscription counts, tag filters and delta compression; frames that request them are answered
  * with an error.
  */
-import { defineDialect } from '../kit/dialect.ts';
-import { Settings } from './context.ts';
-import { serve } from './serve.ts';
+import { z } from 'zod';
+import { type DialectContext, defineDialect, type Inbound } from '../kit/dialect.ts';
+import { description } from './contract.ts';
+import { openPusher } from './inbound.ts';
+import { joinNodes } from './other-nodes.ts';
+import { type PusherContext, rest } from './routes.ts';
+import { DEFAULT_SECRET, pusherServer } from './server.ts';
+import { openTrigger, type Trigger } from './trigger.ts';
+
+export const Settings = z.object({
+  channels: z.boolean(),
+  channelsAppId: z.string(),
+  channelsKey: z.string(),
+  channelsSecret: z.string(),
+  /** the external server to trigger events on; if absent, they are delivered here */
+  channelsHost: z.string().optional(),
+  channelsPort: z.number().optional(),
+  channelsUseTls: z.boolean(),
+});
+
+type Context = DialectContext<z.output<typeof Settings>>;
 
 /**
  * The client sends the protocol version in the query. Private channels are authorised one by one, so no token
@@ -25,5 +43,43 @@ export const pusher = defineDialect({
   ],
   settings: Settings,
   inbound: serve,
-  describe: async () => (await import('./describe.ts')).description,
+  rest,
+  describe: async () => description(),
 });
+
+/** Channels are served here, triggered on an external server, or disabled. */
+export function serve(ctx: Context): Inbound<PusherContext> {
+  const { settings, log } = ctx;
+  const { channelsAppId: id, channelsKey: key, channelsSecret: secret, channelsHost: host = null } = settings;
+  const server = pusherServer({ id, key, secret, known: secret === DEFAULT_SECRET }, log);
+  const rest = { ...ctx, server, isDisabled: !settings.channels };
+  if (rest.isDisabled) return { rest, about: { channels: null } };
+  const trigger = externalTrigger(ctx);
+  const { transport } = ctx.engine ?? {};
+  if (transport && !trigger) joinNodes(server, { transport, authenticator: ctx.authenticator, log });
+  ctx.channels.attach(trigger ?? server.channels);
+  return {
+    open(socket) {
+      const { key = '', protocol = null } = socket.params ?? {};
+      return openPusher(socket, { key, protocol }, server);
+    },
+    rest,
+    about: { channels: { key, host } },
+    sockets: { params: { key }, elsewhere: trigger?.origin },
+    close: () => trigger?.close(),
+  };
+}
+
+function externalTrigger({ settings, log }: Context): Trigger | null {
+  const { channelsHost: host, channelsUseTls: useTls, channelsPort: port } = settings;
+  if (host === undefined) return null;
+  return openTrigger({
+    host,
+    port: port ?? (useTls ? 443 : 6001),
+    useTls,
+    appId: settings.channelsAppId,
+    key: settings.channelsKey,
+    secret: settings.channelsSecret,
+    log,
+  });
+}

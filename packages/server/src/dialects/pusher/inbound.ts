@@ -1,38 +1,39 @@
 /** In: the frames of one socket. */
 import type { Connection, Socket } from '../../http/connection.ts';
-import { retryText } from '../kit/retry.ts';
-import { isClientEvent, rateOf, refusalOf } from './client-events.ts';
-import type { Clock } from './clock.ts';
-import type { Client } from './connections.ts';
-import type { Limits } from './limits.ts';
-import type { Member } from './member.ts';
-import { kindOf } from './names.ts';
+import { retryText } from '../kit/faults.ts';
 import {
+  ChannelData,
+  ClientFrame,
   CODES,
+  Envelope,
+  type ErrorFrame,
   encoded,
-  errorFrame,
-  isKnown,
-  Message,
-  type Refusal,
-  SignIn,
-  Subscribe,
-  subscriptionError,
-  Unsubscribe,
+  encodedData,
+  isChannelName,
+  isOurs,
+  KNOWN_EVENTS,
+  kindOf,
+  type Limits,
+  type Member,
+  type Subscription,
+  type SubscriptionError,
   UserData,
-} from './protocol.ts';
-import type { PusherServer } from './server.ts';
-import { isUserAuth } from './signature.ts';
-import { admit } from './subscribing.ts';
+  type UserSignIn,
+  userChannel,
+} from './contract.ts';
+import type { Clock, PusherServer } from './server.ts';
+import { isSubscriptionAuth, isUserAuth } from './signature.ts';
 
 export function openPusher(socket: Socket, handshake: Handshake, server: PusherServer): Connection {
   const { channels, connected, limits, clock } = server;
   /** null before the socket is accepted, and after it is closed */
-  let here: { readonly client: Client; readonly pulse: Pulse } | null = null;
+  let here: { readonly id: string; readonly pulse: Pulse } | null = null;
   const subscribed = new Set<string>();
   let user: Member | null = null;
   const mayTrigger = rateOf(limits.clientEventsPerSecond, clock);
 
-  const sendError = (code: number, message: string) => socket.sendFrame(errorFrame(code, message));
+  const sendError = (code: number, message: string) =>
+    socket.sendFrame({ event: 'pusher:error', data: { code, message } } satisfies ErrorFrame);
 
   function dismiss(code: number, message: string): void {
     sendError(code, message);
@@ -42,18 +43,22 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
 
   function gone(): void {
     if (!here) return;
-    const { client, pulse } = here;
+    const { id, pulse } = here;
     here = null;
     pulse.stop();
-    connected.remove(client.id);
-    for (const channel of subscribed) channels.unsubscribe(channel, client.id);
+    connected.remove(id);
+    for (const channel of subscribed) channels.unsubscribe(channel, id);
     subscribed.clear();
   }
 
-  function subscribe(id: string, request: Subscribe) {
+  function subscribe(id: string, request: Subscription) {
     const { channel } = request;
-    const refuse = (refusal: Refusal) =>
-      socket.sendFrame(subscriptionError(channel.slice(0, limits.channelNameLength), refusal));
+    const refuse = (data: Refusal) =>
+      socket.sendFrame({
+        event: 'pusher:subscription_error',
+        channel: channel.slice(0, limits.channelNameLength),
+        data,
+      } satisfies SubscriptionError);
     const full = (error: string) => refuse({ type: 'LimitReached', error, status: 413 });
     if (subscribed.has(channel))
       return sendError(CODES.malformed, `Existing subscription to channel ${channel}`);
@@ -63,7 +68,7 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
     if ('error' in admission) return refuse(admission);
     const join = () => {
       // The client may have left while the members on other nodes were read.
-      if (here?.client.id !== id || !subscribed.has(channel)) return channels.release(channel);
+      if (here?.id !== id || !subscribed.has(channel)) return channels.release(channel);
       const subscriber = { id, send: (text: string) => socket.send(text) };
       if (channels.subscribe(channel, subscriber, admission.member) !== 'full') return;
       subscribed.delete(channel);
@@ -83,7 +88,7 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
     if (subscribed.delete(channel)) channels.unsubscribe(channel, id);
   }
 
-  function signIn(id: string, { auth, user_data }: SignIn) {
+  function signIn(id: string, { auth, user_data }: UserSignIn) {
     if (!isUserAuth(server.application, { socketId: id, userData: user_data }, auth))
       return dismiss(CODES.unauthorised, 'The connection is unauthorized.');
     const parsed = UserData.safeParse(user_data);
@@ -96,39 +101,33 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
     socket.send(encoded('pusher:signin_success', undefined, { user_data }));
   }
 
-  function clientEvent(id: string, message: Message) {
-    const refusal = refusalOf(message, subscribed, limits);
-    if (refusal !== null) return sendError(CODES.clientEventRefused, `Client event rejected: ${refusal}`);
-    if (!mayTrigger())
-      return sendError(
-        CODES.clientEventRefused,
-        `Client event rejected: more than ${limits.clientEventsPerSecond} in a second`,
-      );
-    channels.relay(message.channel ?? '', { event: message.event, data: message.data }, id);
+  function clientEvent(id: string, { event, channel, data }: Envelope) {
+    const reject = (reason: string) =>
+      sendError(CODES.clientEventRefused, `Client event rejected: ${reason}`);
+    if (!channel || !subscribed.has(channel)) return reject('the sender is not subscribed to the channel');
+    const kind = kindOf(channel);
+    if (kind !== 'private' && kind !== 'presence')
+      return reject('only private and presence channels that are not encrypted take client events');
+    if (event.length > limits.eventNameLength)
+      return reject(`its name is longer than ${limits.eventNameLength} characters`);
+    if (Buffer.byteLength(encodedData(data)) > limits.eventBytes)
+      return reject(`its data is larger than ${limits.eventBytes} bytes`);
+    if (!mayTrigger()) return reject(`more than ${limits.clientEventsPerSecond} in a second`);
+    channels.relay(channel, { event, data }, id);
   }
 
-  function obey(id: string, message: Message) {
-    const malformed = () => sendError(CODES.malformed, `The data of ${message.event} do not fit`);
-    if (isClientEvent(message.event)) return clientEvent(id, message);
-    if (!isKnown(message.event))
-      return sendError(CODES.malformed, `Unknown event ${message.event.slice(0, limits.eventNameLength)}`);
-    switch (message.event) {
+  function obey(id: string, frame: ClientFrame) {
+    switch (frame.event) {
       case 'pusher:ping':
         return socket.send(PONG);
       case 'pusher:pong':
         return;
-      case 'pusher:subscribe': {
-        const request = Subscribe.safeParse(message.data);
-        return request.success ? subscribe(id, request.data) : malformed();
-      }
-      case 'pusher:unsubscribe': {
-        const request = Unsubscribe.safeParse(message.data);
-        return request.success ? unsubscribe(id, request.data.channel) : malformed();
-      }
-      case 'pusher:signin': {
-        const request = SignIn.safeParse(message.data);
-        return request.success ? signIn(id, request.data) : malformed();
-      }
+      case 'pusher:subscribe':
+        return subscribe(id, frame.data);
+      case 'pusher:unsubscribe':
+        return unsubscribe(id, frame.data.channel);
+      case 'pusher:signin':
+        return signIn(id, frame.data);
     }
   }
 
@@ -136,19 +135,26 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
     opened() {
       const problem = problemWith(handshake, server);
       if (problem) return dismiss(...problem);
-      const client = connected.add(dismiss);
-      if (!client) return dismiss(CODES.overCapacity, 'Over capacity');
+      const id = connected.add(dismiss);
+      if (id === null) return dismiss(CODES.overCapacity, 'Over capacity');
       const silent = () => dismiss(CODES.noAnswer, 'Pong reply not received in time');
-      here = { client, pulse: pulse(clock, limits, { ping: () => socket.send(PING), lost: silent }) };
-      const greeting = { socket_id: client.id, activity_timeout: limits.silenceMs / 1000 };
+      here = { id, pulse: pulse(clock, limits, { ping: () => socket.send(PING), lost: silent }) };
+      const greeting = { socket_id: id, activity_timeout: limits.silenceMs / 1000 };
       socket.send(encoded('pusher:connection_established', undefined, greeting));
     },
     receive(frame) {
       if (!here) return;
       here.pulse.activity();
-      const message = Message.safeParse(frame);
-      if (message.success) obey(here.client.id, message.data);
-      else sendError(CODES.malformed, 'A message must be a JSON object with an event');
+      const envelope = Envelope.safeParse(frame);
+      if (!envelope.success)
+        return sendError(CODES.malformed, 'A message must be a JSON object with an event');
+      const { event } = envelope.data;
+      if (event.startsWith('client-')) return clientEvent(here.id, envelope.data);
+      if (!KNOWN_EVENTS.has(event))
+        return sendError(CODES.malformed, `Unknown event ${event.slice(0, limits.eventNameLength)}`);
+      const message = ClientFrame.safeParse(frame);
+      if (!message.success) return sendError(CODES.malformed, `The data of ${event} do not fit`);
+      obey(here.id, message.data);
     },
     onInvalidFrame(reason) {
       if (here) sendError(CODES.malformed, reason);
@@ -156,7 +162,7 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
     onRateLimited: (fault) => sendError(CODES.clientEventRefused, retryText(fault)),
     // Anyone can sign with the default secret.
     isAuthorized: () =>
-      here !== null && (connected.isVouchedFor(here.client.id) || (!server.application.known && signed())),
+      here !== null && (connected.isVouchedFor(here.id) || (!server.application.known && signed())),
     established: () => subscribed.size > 0 || user !== null,
     closed: gone,
     draining: () => sendError(CODES.goingAway, 'The server is shutting down.'),
@@ -165,6 +171,57 @@ export function openPusher(socket: Socket, handshake: Handshake, server: PusherS
 
 const PING = encoded('pusher:ping', undefined, {});
 const PONG = encoded('pusher:pong', undefined, {});
+
+// Decides whether a socket may subscribe to a channel, and as which member.
+
+type Refusal = SubscriptionError['data'];
+type Admission = { readonly member: Member | null } | Refusal;
+
+const refused = (type: string, error: string, status: number): Refusal => ({ type, error, status });
+const BAD_AUTH = refused('AuthError', 'The connection is unauthorized.', 401);
+const NOT_PERMITTED = refused('AuthError', 'The channel was not permitted to this connection.', 403);
+
+function admit(
+  request: Subscription,
+  { socketId, user }: { readonly socketId: string; readonly user: Member | null },
+  { application, connected, limits }: PusherServer,
+): Admission {
+  const { channel, auth, channel_data } = request;
+  if (!isChannelName(channel, limits)) return refused('InvalidChannel', 'Invalid channel name', 400);
+  const kind = kindOf(channel);
+  if (kind === 'public') return { member: null };
+  if (kind === 'user') return user && channel === userChannel(user.user_id) ? { member: null } : BAD_AUTH;
+  const data = kind === 'presence' ? channel_data : null;
+  if (!auth || !isSubscriptionAuth(application, { socketId, channel, channelData: data }, auth))
+    return BAD_AUTH;
+  if (application.known && isOurs(channel) && !connected.redeem(socketId, channel)) return NOT_PERMITTED;
+  if (kind !== 'presence') return { member: null };
+  return data == null && user ? { member: user } : memberOf(data, limits);
+}
+
+function memberOf(data: string | null | undefined, limits: PusherServer['limits']): Admission {
+  const parsed = ChannelData.safeParse(data);
+  if (!parsed.success) return refused('InvalidMember', 'channel_data must be JSON with a user_id', 400);
+  const { user_id, user_info } = parsed.data;
+  if (user_id.length > limits.userIdLength)
+    return refused('LimitReached', `user_id is longer than ${limits.userIdLength} characters`, 413);
+  if (Buffer.byteLength(JSON.stringify(user_info ?? null)) > limits.userInfoBytes)
+    return refused('LimitReached', `user_info is larger than ${limits.userInfoBytes} bytes`, 413);
+  return { member: { user_id, user_info } };
+}
+
+/** Allows at most `perSecond` calls within any second. */
+function rateOf(perSecond: number, clock: Clock): () => boolean {
+  const taken: number[] = [];
+  return () => {
+    const now = clock.now();
+    const oldest = taken.length < perSecond ? undefined : taken[0];
+    if (oldest !== undefined && now - oldest < 1_000) return false;
+    if (oldest !== undefined) taken.shift();
+    taken.push(now);
+    return true;
+  };
+}
 
 // Checks the address with which a client opens a socket.
 

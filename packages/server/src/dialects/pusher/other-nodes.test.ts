@@ -5,8 +5,8 @@ import type { Transport } from '../../cluster/transport.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
 import { type PusherTestServer, QUIET, type RawPusher, servePusher } from '../../testing/pusher.ts';
 import { until } from '../../testing/until.ts';
-import type { Application } from './application.ts';
-import type { Limits } from './limits.ts';
+import type { Limits } from './contract.ts';
+import type { Application } from './server.ts';
 
 type Node = PusherTestServer & { readonly transport: Transport; revoke(token: string): void };
 

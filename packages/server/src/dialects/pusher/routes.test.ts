@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { type PusherTestServer, servePusher, signedCall } from '../../testing/pusher.ts';
-import type { Application } from './application.ts';
-import type { Limits } from './limits.ts';
+import type { Limits } from './contract.ts';
+import type { Application } from './server.ts';
 import { userAuth } from './signature.ts';
 
 const running: PusherTestServer[] = [];

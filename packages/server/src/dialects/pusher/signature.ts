@@ -1,9 +1,9 @@
 /** Pusher signatures: HMAC-SHA256 in hexadecimal, for subscriptions, users and requests. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Fault } from '@parlance/protocol';
-import type { Application } from './application.ts';
 
-type Credentials = Pick<Application, 'key' | 'secret'>;
+/** Of the application. */
+export type Credentials = { readonly key: string; readonly secret: string };
 
 const hmac = (secret: string, text: string): string =>
   createHmac('sha256', secret).update(text).digest('hex');
@@ -15,7 +15,7 @@ function same(expected: string, given: string): boolean {
 }
 
 /** A subscription to sign: the channel and, on presence channels, the member. */
-export type Subscription = {
+export type SignedSubscription = {
   readonly socketId: string;
   readonly channel: string;
   readonly channelData?: string | null;
@@ -24,18 +24,21 @@ export type Subscription = {
 /** A sign-in to sign. */
 export type User = { readonly socketId: string; readonly userData: string };
 
-const subscriptionText = ({ socketId, channel, channelData }: Subscription): string =>
+const subscriptionText = ({ socketId, channel, channelData }: SignedSubscription): string =>
   channelData == null ? `${socketId}:${channel}` : `${socketId}:${channel}:${channelData}`;
 const userText = ({ socketId, userData }: User): string => `${socketId}::user::${userData}`;
 
 const signed = ({ key, secret }: Credentials, text: string): string => `${key}:${hmac(secret, text)}`;
 
 /** The `auth` of a subscription. */
-export const subscriptionAuth = (app: Credentials, subscription: Subscription): string =>
+export const subscriptionAuth = (app: Credentials, subscription: SignedSubscription): string =>
   signed(app, subscriptionText(subscription));
 
-export const isSubscriptionAuth = (app: Credentials, subscription: Subscription, auth: string): boolean =>
-  same(subscriptionAuth(app, subscription), auth);
+export const isSubscriptionAuth = (
+  app: Credentials,
+  subscription: SignedSubscription,
+  auth: string,
+): boolean => same(subscriptionAuth(app, subscription), auth);
 
 /** The `auth` of `pusher:signin`. */
 export const userAuth = (app: Credentials, user: User): string => signed(app, userText(user));

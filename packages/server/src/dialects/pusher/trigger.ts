@@ -2,16 +2,14 @@
 import type { Log } from '../../core/index.ts';
 import { sleep } from '../../lib/sleep.ts';
 import type { ChannelServer } from '../kit/channel-bus.ts';
-import { encodedData } from './protocol.ts';
-import { signedQuery } from './signature.ts';
+import { encodedData } from './contract.ts';
+import { type Credentials, signedQuery } from './signature.ts';
 
-export type TriggerOptions = {
+export type TriggerOptions = Credentials & {
   readonly host: string;
   readonly port: number;
   readonly useTls: boolean;
   readonly appId: string;
-  readonly key: string;
-  readonly secret: string;
   readonly log: Log;
   /** replaces `sleep` in tests */
   readonly pause?: (milliseconds: number, signal: AbortSignal) => Promise<void>;
@@ -41,15 +39,11 @@ export function openTrigger(options: TriggerOptions): Trigger {
   const origin = `${useTls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const queue: Event[] = [];
   const closing = new AbortController();
-  let attempting: AbortController | null = null;
-  let givenUp = false;
+  const givingUp = new AbortController();
   let working: Promise<void> | null = null;
   let dropped = 0;
 
   async function attempt({ channel, name, body }: Event): Promise<Outcome> {
-    const controller = new AbortController();
-    attempting = controller;
-    const timer = setTimeout(() => controller.abort(), ATTEMPT_MS);
     try {
       const response = await fetch(
         `${origin}${path}?${signedQuery(options, { method: 'POST', path, body }, now())}`,
@@ -58,7 +52,7 @@ export function openTrigger(options: TriggerOptions): Trigger {
           headers: { 'content-type': 'application/json' },
           body,
           redirect: 'manual',
-          signal: controller.signal,
+          signal: AbortSignal.any([givingUp.signal, AbortSignal.timeout(ATTEMPT_MS)]),
         },
       );
       await response.body?.cancel();
@@ -74,9 +68,6 @@ export function openTrigger(options: TriggerOptions): Trigger {
         'failed to trigger event',
       );
       return 'again';
-    } finally {
-      clearTimeout(timer);
-      attempting = null;
     }
   }
 
@@ -93,7 +84,7 @@ export function openTrigger(options: TriggerOptions): Trigger {
   }
 
   async function work(): Promise<void> {
-    for (let event = queue.shift(); event && !givenUp; event = queue.shift()) {
+    for (let event = queue.shift(); event && !givingUp.signal.aborted; event = queue.shift()) {
       await deliver(event);
       if (dropped > 0) log.warn({ dropped }, 'dropped events: external channel server is too slow');
       dropped = 0;
@@ -124,10 +115,7 @@ export function openTrigger(options: TriggerOptions): Trigger {
     watch: () => () => undefined,
     async close() {
       closing.abort();
-      const timer = setTimeout(() => {
-        givenUp = true;
-        attempting?.abort();
-      }, CLOSE_MS);
+      const timer = setTimeout(() => givingUp.abort(), CLOSE_MS);
       await working;
       clearTimeout(timer);
     },

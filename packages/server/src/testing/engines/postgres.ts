@@ -25,19 +25,35 @@ export type PostgresEngine = Engine & {
   createDatabase(template?: string): Promise<string>;
   /** Drops the database, even if it is in use. */
   dropDatabase(url: string): Promise<void>;
+  /** Runs one statement in the database `postgres`. */
+  execute(statement: string): Promise<readonly Record<string, unknown>[]>;
   /** Shuts down like an operator would, notifying connections. */
   shutDown(): Promise<void>;
 };
 
 const USER = 'parlance';
 
-export async function startPostgres(settings: readonly string[] = []): Promise<PostgresEngine> {
+export type PostgresOptions = {
+  /** the folder for its own folder */
+  readonly within?: string;
+  /** the server that it copies and follows by streaming replication, until it is promoted */
+  readonly standbyOf?: Pick<Engine, 'port'>;
+};
+
+export async function startPostgres(
+  settings: readonly string[] = [],
+  { within = tmpdir(), standbyOf }: PostgresOptions = {},
+): Promise<PostgresEngine> {
   if (!postgresPrograms) throw new Error('PostgreSQL is not installed');
   const programs = postgresPrograms;
-  const folder = await mkdtemp(join(tmpdir(), 'parlance-postgres-'));
+  const folder = await mkdtemp(join(within, 'parlance-postgres-'));
   const unprivileged = asOther(folder);
   const data = join(folder, 'data');
-  createFiles(data, [...unprivileged, join(programs, 'initdb'), '-U', USER]);
+  if (standbyOf) {
+    const source = ['-h', '127.0.0.1', '-p', String(standbyOf.port), '-U', USER];
+    const backup = [join(programs, 'pg_basebackup'), ...source, '-D', data, '-R', '--no-sync', '-c', 'fast'];
+    await copied([...unprivileged, ...backup]);
+  } else createFiles(data, [...unprivileged, join(programs, 'initdb'), '-U', USER]);
   const port = freePort();
   // No fsync: the machine does not crash during a test.
   const options = [
@@ -83,6 +99,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       await kill();
       await engine.stop();
     },
+    execute: (statement) => execute(admin, statement),
     async shutDown() {
       server.kill('SIGINT');
       await server.exited;
@@ -99,12 +116,17 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   };
 }
 
+async function copied(command: readonly string[]): Promise<void> {
+  const child = Bun.spawn([...command], { stdout: 'ignore', stderr: 'pipe' });
+  if ((await child.exited) !== 0) throw new Error(`pg_basebackup failed: ${await child.stderr.text()}`);
+}
+
 const urlOf = (port: number, database: string) => `postgres://${USER}@127.0.0.1:${port}/${database}`;
 const nameIn = (url: string): string => new URL(url).pathname.slice(1);
 
-async function execute(url: string, statement: string): Promise<void> {
+async function execute(url: string, statement: string): Promise<readonly Record<string, unknown>[]> {
   await using sql = new SQL(url, { max: 1, connectionTimeout: Math.ceil(waitLimit() / 1_000) });
-  await sql.unsafe(statement);
+  return [...(await sql.unsafe<Record<string, unknown>[]>(statement))];
 }
 
 /** PostgreSQL refuses to run as root. */

@@ -1,12 +1,8 @@
 /** A local vendor with its own adapter, for tests of the shared driver. */
 import type { Prompt, ProviderEvent } from '../../core/ports/provider.ts';
+import { STREAM_ENDED_EARLY } from '../../providers/faults.ts';
 import { type HttpProviderOptions, httpProvider } from '../../providers/http-provider.ts';
-import {
-  type ApiEvent,
-  type ModelApi,
-  NOTHING_BUFFERED,
-  STREAM_ENDED_EARLY,
-} from '../../providers/model-api.ts';
+import { type ApiEvent, failed, type ModelApi, NOTHING_BUFFERED } from '../../providers/model-api.ts';
 
 export const KEY = 'sk-very-secret-0123456789abcdefghij';
 export const PROMPT: Prompt = { task: 'chat', instructions: 'Be brief.', items: [], tools: [] };
@@ -21,7 +17,7 @@ export const words = (baseUrl: string): ModelApi<null> => ({
     return [state, [data === 'END' ? ended : { type: 'text', text: data }]];
   },
   buffered: () => NOTHING_BUFFERED,
-  finish: () => [{ type: 'failed', fault: STREAM_ENDED_EARLY }],
+  finish: () => failed(STREAM_ENDED_EARLY),
   refused: (status, body) => ({
     code: status === 429 ? 'provider_limited' : status >= 500 ? 'provider_unavailable' : 'provider_rejected',
     message: `Refused (${status}).`,

@@ -2,7 +2,7 @@
 import type { SessionEvent } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineDialect } from '../../dialects/kit/dialect.ts';
-import { HTTP_STATUS } from '../../dialects/kit/http-status.ts';
+import { HTTP_STATUS } from '../../dialects/kit/faults.ts';
 import { NONE, type StepResult } from '../../dialects/kit/projection.ts';
 import type { SubscriptionHub } from '../../dialects/kit/subscription-hub.ts';
 import { endpoints, open } from './inbound.ts';

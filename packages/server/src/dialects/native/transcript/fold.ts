@@ -1,4 +1,4 @@
-/** A session as a list of messages, for documents. Pure. */
+/** A session as a document: a list of messages. Pure. */
 
 import {
   type DurableEvent,
@@ -8,7 +8,7 @@ import {
   type Part,
   titleOf,
 } from '@parlance/protocol';
-import { finalAnswer } from '../../kit/calls.ts';
+import { finalAnswer } from '../../kit/tracking.ts';
 
 export type Entry = { readonly seq: number; readonly at: number } & (
   | { readonly kind: 'user'; readonly parts: readonly Part[] }
@@ -94,3 +94,17 @@ function imported(item: HistoryItem): DistributiveOmit<Entry, 'seq' | 'at'>[] {
   if (item.type === 'user') return [{ kind: 'user', parts: item.parts }];
   return item.type === 'text' ? [{ kind: 'agent', text: item.text, interrupted: false }] : [];
 }
+
+export type Document = {
+  readonly title: string;
+  readonly agent: string;
+  readonly createdAt: number;
+  readonly entries: readonly Entry[];
+};
+
+export const documentOf = (
+  { createdAt }: { readonly createdAt: number },
+  { title, entries }: Pick<Document, 'title' | 'entries'>,
+): Document => ({ title: title || 'Untitled', agent: 'Assistant', createdAt, entries });
+
+export const timeOf = (at: number): string => new Date(at).toISOString().slice(0, 16).replace('T', ' ');

@@ -1,9 +1,33 @@
-/** A session as one HTML page without scripts: styles and images are inside, and nothing is loaded from elsewhere. */
-import { type Link, type Part, textOf } from '@parlance/protocol';
-import type { Entry } from './fold.ts';
-import { type Document, timeOf } from './markdown.ts';
-import { renderMarkdown } from './render.ts';
-import { STYLE } from './style.ts';
+/**
+ * A session as one HTML page without scripts: styles and images are inside, and nothing is loaded from elsewhere. Markdown is rendered
+ * in a separate process, with limits: see `renderer.ts`.
+ */
+import { Fault, type Link, type Part, textOf } from '@parlance/protocol';
+import { programIn, runProgram } from '../../../lib/program.ts';
+import { type Document, type Entry, timeOf } from './fold.ts';
+
+/** The style of documents, light and dark. The content security policy contains its hash. */
+export const STYLE = `
+:root { color-scheme: light dark; --line: #d5d8de; --soft: #f2f4f7; --muted: #5a6372; --link: #0b57d0 }
+@media (prefers-color-scheme: dark) { :root { --line: #3a404b; --soft: #22262e; --muted: #a3abb9; --link: #8ab4f8 } }
+html { background: Canvas; color: CanvasText }
+body { font: 16px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; overflow-wrap: anywhere }
+header, footer { color: var(--muted); font-size: .875rem }
+h1 { font-size: 1.5rem; line-height: 1.25; color: CanvasText }
+h2 { font-size: .875rem; margin: 0 0 .25rem; color: var(--muted) }
+article { margin: 1.5rem 0 }
+article h3, article h4 { line-height: 1.3 }
+.user { background: var(--soft); border-radius: .75rem; padding: .75rem 1rem }
+.plain { white-space: pre-wrap; margin: 0 }
+.note, .call { color: var(--muted); font-size: .875rem }
+pre { background: var(--soft); border-radius: .5rem; padding: .75rem; overflow: auto; font-size: .8125rem; white-space: pre-wrap }
+code { font-family: ui-monospace, monospace; font-size: .875em }
+table { border-collapse: collapse; display: block; overflow: auto }
+th, td { border: 1px solid var(--line); padding: .25rem .5rem; text-align: left }
+blockquote { margin: 0; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--muted) }
+img { max-width: 100% }
+a { color: var(--link) }
+`;
 
 export type HtmlOptions = {
   /** for a shared link: input and output of tools are left out */
@@ -21,7 +45,7 @@ export const PAGE_POLICY = [
   "form-action 'none'",
 ].join('; ');
 
-/** Markdown beyond the limits of `render.ts` is shown as plain text. */
+/** Markdown beyond the limits is shown as plain text. */
 export async function htmlOf(document: Document, options: HtmlOptions): Promise<string> {
   const { title, agent, createdAt, entries } = document;
   const answers = entries.filter((entry) => entry.kind === 'agent');
@@ -98,3 +122,53 @@ const anchor = ({ url, name }: Link): string =>
 const plain = (text: string): string => `<p class="plain">${escaped(text)}</p>`;
 
 const escaped = (text: string): string => Bun.escapeHTML(text.toWellFormed().replaceAll('\0', '\ufffd'));
+
+// Markdown
+
+/** Longer texts are not rendered, nor is what follows when a page has this much. */
+const TEXT_CHARACTERS = 256 * 1024;
+const PAGE_CHARACTERS = 8 * 1024 * 1024;
+/** Per page, including the start of the process. */
+const RENDER_MS = 10_000;
+const RENDERER_KILOBYTES = 512 * 1024;
+const MAX_WAITING = 16;
+const RETRY_MS = 5_000;
+
+let waiting = 0;
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * The HTML of each text; null for those beyond the limits of size and time, which the caller shows as they
+ * are. One page is rendered at a time. Throws `overloaded` if too many wait.
+ */
+export async function renderMarkdown(
+  texts: readonly string[],
+  milliseconds = RENDER_MS,
+): Promise<(string | null)[]> {
+  if (texts.length === 0) return [];
+  if (waiting >= MAX_WAITING)
+    throw new Fault('overloaded', 'Too many pages are being prepared; try again later.', {
+      retryAfterMs: RETRY_MS,
+    });
+  waiting++;
+  const rendered = last.then(() => run(texts, milliseconds)).finally(() => waiting--);
+  last = Promise.allSettled([rendered]);
+  return rendered;
+}
+
+async function run(texts: readonly string[], milliseconds: number): Promise<(string | null)[]> {
+  let characters = 0;
+  const lines = texts.map((text) => {
+    if (text.length > TEXT_CHARACTERS || characters + text.length > PAGE_CHARACTERS) return 'null\n';
+    characters += text.length;
+    return `${JSON.stringify(text)}\n`;
+  });
+  const output = await runProgram(programIn(import.meta.dir, 'renderer'), {
+    input: lines.join(''),
+    signal: AbortSignal.timeout(milliseconds),
+    maxKilobytes: RENDERER_KILOBYTES,
+  });
+  // A line without an end was cut off when the process was killed.
+  const results = output.split('\n').slice(0, -1);
+  return texts.map((_, index) => JSON.parse(results[index] ?? 'null') as string | null);
+}

@@ -1,26 +1,178 @@
-/** The response object. */
-import type { TurnOptions, Usage } from '@parlance/protocol';
-import type { OutputItem } from './items.ts';
-import { SERVER_LABEL } from './items.ts';
-import type { RequestData } from './schemas.ts';
+/** The objects of the API: output items, input items, and the response. */
+import {
+  type DurableEvent,
+  type Link,
+  type Part,
+  type PromptPart,
+  type TurnOptions,
+  textOf,
+  type Usage,
+  withoutPages,
+} from '@parlance/protocol';
+import type { RequestedApproval, RequestedCall, TurnUpdate } from '../../kit/turn-updates.ts';
+import { type Head, itemId } from './segment.ts';
 
-export type Status = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+// Output items
 
-/** The fields that do not change while the response is created. */
-export type Head = {
-  readonly id: string;
-  readonly session: string;
-  /** in milliseconds */
-  readonly createdAt: number;
-  readonly model: string;
-  readonly terms: TurnOptions;
-  readonly data: RequestData;
-};
+export const SERVER_LABEL = 'parlance' as const;
 
-export type Outcome = {
-  readonly status: Status;
+type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
+
+export const messageItem = (id: string, text: string | null, status: ItemStatus) => ({
+  id,
+  type: 'message' as const,
+  status,
+  role: 'assistant' as const,
+  content: text === null ? [] : [textContent(text)],
+});
+
+export const textContent = (text: string) => ({
+  type: 'output_text' as const,
+  annotations: [] as never[],
+  text,
+});
+
+export const reasoningItem = (id: string, text: string | null) => ({
+  id,
+  type: 'reasoning' as const,
+  summary: text === null ? [] : [summaryText(text)],
+});
+
+export const summaryText = (text: string) => ({ type: 'summary_text' as const, text });
+
+export type NamedCall = Pick<RequestedCall, 'call' | 'tool'> & { readonly id: string };
+
+export const functionCallItem = ({ id, call, tool }: NamedCall, written: string, status: ItemStatus) => ({
+  id,
+  type: 'function_call' as const,
+  status,
+  call_id: call as string,
+  name: tool,
+  arguments: written,
+});
+
+/** A call of the agent's own tool; without a result while it runs. */
+export const mcpCallItem = (
+  { id, tool, input }: Omit<RequestedCall, 'call'> & { readonly id: string },
+  result: Pick<Extract<TurnUpdate, { kind: 'result' }>, 'outcome' | 'parts'> | null,
+) => ({
+  id,
+  type: 'mcp_call' as const,
+  server_label: SERVER_LABEL,
+  name: tool,
+  arguments: JSON.stringify(input),
+  approval_request_id: null,
+  status: result
+    ? result.outcome === 'ok'
+      ? ('completed' as const)
+      : ('failed' as const)
+    : ('in_progress' as const),
+  output: result?.outcome === 'ok' ? textOf(result.parts) : null,
+  error:
+    result && result.outcome !== 'ok'
+      ? { type: 'mcp_tool_execution_error' as const, content: textOf(result.parts) }
+      : null,
+});
+
+export const approvalItem = ({ approval, tool, input }: RequestedApproval) => ({
+  id: approval as string,
+  type: 'mcp_approval_request' as const,
+  server_label: SERVER_LABEL,
+  name: tool,
+  arguments: JSON.stringify(input),
+});
+
+export type OutputItem =
+  | ReturnType<typeof messageItem>
+  | ReturnType<typeof reasoningItem>
+  | ReturnType<typeof functionCallItem>
+  | ReturnType<typeof mcpCallItem>
+  | ReturnType<typeof approvalItem>;
+
+// Input items, from the events that a request caused
+
+export const userMessage = (id: string, parts: readonly Part[]) => ({
+  id,
+  type: 'message' as const,
+  role: 'user' as const,
+  status: 'completed' as const,
+  content: withoutPages(parts).map(contentOf),
+});
+
+export const messageId = (session: string, id: string): string => itemId('msg', { session, id });
+
+function contentOf(part: PromptPart) {
+  switch (part.type) {
+    case 'text':
+      return part.link ? linkContent(part.link) : { type: 'input_text' as const, text: part.text };
+    case 'image':
+      return {
+        type: 'input_image' as const,
+        image_url: `data:${part.mime};base64,${part.data}`,
+        detail: 'auto' as const,
+        file_id: null,
+      };
+    case 'file':
+      return {
+        type: 'input_file' as const,
+        filename: part.name,
+        file_data: `data:${part.mime};base64,${part.data}`,
+      };
+  }
+}
+
+const linkContent = ({ kind, url, name }: Link) =>
+  kind === 'image'
+    ? { type: 'input_image' as const, image_url: url, detail: 'auto' as const, file_id: null }
+    : { type: 'input_file' as const, file_url: url, ...(name !== undefined && { filename: name }) };
+
+/** Null if the event is not the input of a request. */
+export function inputItem(event: DurableEvent) {
+  switch (event.type) {
+    case 'input.accepted':
+      // Without parts the model went on from what was there.
+      return event.parts.length > 0 ? userMessage(messageId(event.session, event.input), event.parts) : null;
+    case 'tool.ended':
+      return {
+        id: `fco_${event.call}`,
+        type: 'function_call_output' as const,
+        call_id: event.call as string,
+        status: 'completed' as const,
+        output: textOf(event.parts),
+      };
+    case 'approval.answered':
+      return {
+        id: `mcpa_${event.approval}`,
+        type: 'mcp_approval_response' as const,
+        approval_request_id: event.approval as string,
+        approve: event.answer !== 'deny',
+        reason: event.reason ?? null,
+      };
+    default:
+      return null;
+  }
+}
+
+/** A page of a list. */
+export const itemList = <Item extends { readonly id: string; readonly type: string }>(
+  data: readonly Item[],
+  has_more: boolean,
+) => ({
+  object: 'list' as const,
+  data,
+  first_id: data[0]?.id ?? null,
+  last_id: data.at(-1)?.id ?? null,
+  has_more,
+});
+
+// The response
+
+export type ResponseStatus = 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled';
+
+type Outcome = {
+  readonly status: ResponseStatus;
   readonly output: readonly OutputItem[];
-  readonly usage: Required<Usage> | null;
+  readonly usage: Usage | null;
   readonly completedAt: number | null;
   readonly error: { readonly code: string; readonly message: string } | null;
   readonly reason: 'max_output_tokens' | 'content_filter' | null;
@@ -70,7 +222,7 @@ export function responseObject({ id, session, createdAt, model, terms, data }: H
 }
 export type ResponseObject = ReturnType<typeof responseObject>;
 
-const usageObject = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: Required<Usage>) => ({
+const usageObject = ({ inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 }: Usage) => ({
   input_tokens: inputTokens,
   input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
   output_tokens: outputTokens,

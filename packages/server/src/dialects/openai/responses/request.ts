@@ -1,18 +1,15 @@
 /** In: converts the body of a request to a `ChatRequest`. */
-import { type JsonObject, ReasoningEffort, type TurnOptions } from '@parlance/protocol';
-import type { ChatRequest } from '../../kit/chat-request.ts';
-import { invalid, RequestFault } from '../../kit/request-fault.ts';
-import type { AuthenticatedRequest } from '../../kit/vendor-requests.ts';
-import type { Context } from '../context.ts';
-import { inputConversation, type ResponseInput } from './input.ts';
-import { SERVER_LABEL } from './items.ts';
-import { resolved } from './references.ts';
-import { ResponseFollower } from './response-follower.ts';
-import type { RequestData, ResponseRequest, Tool } from './schemas.ts';
-import { findSegment, requestData, type Segment } from './segment.ts';
+import type { DurableEvent, JsonObject, Part, Principal, TurnOptions } from '@parlance/protocol';
+import { type ChatRequest, callerTool, invalid, RequestFault } from '../../kit/chat-request.ts';
+import type { AuthenticatedRequest, VendorContext } from '../../kit/vendor-requests.ts';
+import type { InputItem, KnownItem, RequestData, ResponseRequest } from '../contract.ts';
+import { inputConversation, type ResponseInput, turnOptions } from '../input.ts';
+import { ResponseFollower } from './follower.ts';
+import { functionCallItem, mcpCallItem, messageItem, SERVER_LABEL, userMessage } from './objects.ts';
+import { findSegment, type ItemPosition, itemPosition, requestData, type Segment } from './segment.ts';
 
 export async function chatRequestOf(
-  ctx: Context,
+  ctx: VendorContext,
   incoming: AuthenticatedRequest,
   body: ResponseRequest,
 ): Promise<ChatRequest> {
@@ -48,7 +45,7 @@ type Continued = Pick<ChatRequest, 'session' | 'items' | 'newFrom' | 'branches' 
 
 /** The last response of a session is continued in that session, an older one in a new session. */
 async function continued(
-  ctx: Context,
+  ctx: VendorContext,
   { principal }: AuthenticatedRequest,
   { previous, input }: { readonly previous: string; readonly input: ResponseInput },
 ): Promise<Continued> {
@@ -80,7 +77,7 @@ const previousNotFound = (id: string): RequestFault =>
 const PAGE = 200;
 
 /** Whether no later response has started in the session. */
-async function isLast({ engine }: Context, { ref, start, head }: Segment): Promise<boolean> {
+async function isLast({ engine }: VendorContext, { ref, start, head }: Segment): Promise<boolean> {
   for (let after = start.seq; ; ) {
     const events = await engine.events(ref, after, PAGE);
     const others = events.map(requestData).filter((data) => data && data.request !== head.data.request);
@@ -91,7 +88,11 @@ async function isLast({ engine }: Context, { ref, start, head }: Segment): Promi
   }
 }
 
-function dataOf({ newId }: Context, body: ResponseRequest, { items, newFrom }: ResponseInput): JsonObject {
+function dataOf(
+  { newId }: VendorContext,
+  body: ResponseRequest,
+  { items, newFrom }: ResponseInput,
+): JsonObject {
   const results = items.slice(newFrom).flatMap((item) => (item.type === 'result' ? [item.call] : []));
   const response: RequestData = {
     request: newId(),
@@ -118,7 +119,9 @@ function labelsOf({ headers }: Request): ChatRequest['labels'] {
 }
 
 function termsOf(body: ResponseRequest, input: ResponseInput): TurnOptions {
-  const { functions, ownTools } = toolsOf(body.tools ?? []);
+  const tools = body.tools ?? [];
+  const functions = tools.flatMap((tool) => ('name' in tool ? [callerTool(tool)] : []));
+  const ownTools = tools.some((tool) => 'server_label' in tool && tool.server_label === SERVER_LABEL);
   const instructions = [body.instructions, input.instructions].filter(
     (words) => words != null && words !== '',
   );
@@ -126,44 +129,16 @@ function termsOf(body: ResponseRequest, input: ResponseInput): TurnOptions {
     ...(functions.length > 0 && { tools: functions }),
     ...((functions.length > 0 || ownTools) && { agentTools: ownTools }),
     ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
-    options: optionsOf(
-      body,
-      functions.map(({ name }) => name),
-    ),
+    options: turnOptions(body, {
+      max: body.max_output_tokens,
+      format: body.text?.format,
+      effort: body.reasoning?.effort,
+      toolChoice: choiceOf(
+        body,
+        functions.map(({ name }) => name),
+      ),
+    }),
   };
-}
-
-function toolsOf(tools: readonly Tool[]) {
-  const functions = tools.flatMap((tool) =>
-    'name' in tool
-      ? [{ name: tool.name, description: tool.description ?? '', parameters: tool.parameters ?? {} }]
-      : [],
-  );
-  const ownTools = tools.some((tool) => 'server_label' in tool && tool.server_label === SERVER_LABEL);
-  return { functions, ownTools };
-}
-
-function optionsOf(body: ResponseRequest, functions: readonly string[]): NonNullable<TurnOptions['options']> {
-  const format = body.text?.format;
-  const effort = ReasoningEffort.safeParse(body.reasoning?.effort).data;
-  const choice = choiceOf(body, functions);
-  return {
-    ...(body.temperature != null && { temperature: body.temperature }),
-    ...(body.top_p != null && { topP: body.top_p }),
-    ...(body.max_output_tokens != null && { maxOutputTokens: body.max_output_tokens }),
-    ...(format && { responseFormat: formatOf(format) }),
-    ...(effort && { reasoningEffort: effort }),
-    ...(choice && { toolChoice: choice }),
-    ...(body.parallel_tool_calls != null && { parallelToolCalls: body.parallel_tool_calls }),
-  };
-}
-
-type Format = NonNullable<NonNullable<ResponseRequest['text']>['format']>;
-
-function formatOf(format: Format): NonNullable<NonNullable<TurnOptions['options']>['responseFormat']> {
-  if (format.type !== 'json_schema') return { type: format.type === 'text' ? 'text' : 'json' };
-  const { name, schema, strict } = format;
-  return { type: 'json_schema', name, schema, ...(strict != null && { strict }) };
 }
 
 function choiceOf(
@@ -176,4 +151,148 @@ function choiceOf(
   if (type === 'mcp' && server === SERVER_LABEL) return name ? { tool: name } : 'required';
   if (type === 'allowed_tools') return mode ?? 'auto';
   throw invalid('tool_choice', `There is no tool ${name ?? type}.`);
+}
+
+// References to items of earlier responses and conversations, instead of the items themselves.
+
+const READ_AT_ONCE = 500;
+
+type Input = ResponseRequest['input'];
+type Reference = Extract<InputItem, { type: 'item_reference' }>;
+
+/** Replaces references in the input with their items. Throws `not_found` if the caller has no such item. */
+export async function resolved(ctx: VendorContext, principal: Principal, input: Input): Promise<Input> {
+  if (!Array.isArray(input) || !input.some(isReference)) return input;
+  const places = new Map<string, ItemPosition>();
+  for (const { id } of input.filter(isReference)) {
+    const place = itemPosition(id);
+    if (place) places.set(id, place);
+  }
+  const found = await itemsAt(ctx, principal, [...places.values()]);
+  const answered = new Set(
+    input.map((item) => ('approval_request_id' in item ? item.approval_request_id : '')),
+  );
+  return input.flatMap((item, index): InputItem[] => {
+    if (!isReference(item)) return [item];
+    // The answer itself is validated, so the request that it answers need not be looked up.
+    if (answered.has(item.id)) return [{ type: 'mcp_approval_request', id: item.id }];
+    const place = places.get(item.id);
+    const stored = place && found.get(place.session)?.item(place, item.id);
+    if (!stored) throw notFound(item.id, `input[${index}].id`);
+    return [stored];
+  });
+}
+
+const isReference = (item: InputItem): item is Reference => item.type === 'item_reference';
+
+const notFound = (id: string, param: string): RequestFault =>
+  new RequestFault(
+    'not_found',
+    `Item with id '${id.slice(0, 200)}' not found. Items are not kept if \`store\` is false.`,
+    { param },
+  );
+
+/** The wanted items in each session of the caller. */
+async function itemsAt(
+  { engine }: VendorContext,
+  principal: Principal,
+  wanted: readonly ItemPosition[],
+): Promise<Map<string, StoredItems>> {
+  const found = new Map<string, StoredItems>();
+  for (const [session, places] of Map.groupBy(wanted, (place) => place.session)) {
+    const ref = await engine.find(principal, session);
+    if (!ref) continue;
+    const items = new StoredItems(new Set(places.map(({ id }) => id)));
+    found.set(session, items);
+    let events: DurableEvent[] = [];
+    for (let after = 0; after === 0 || events.length === READ_AT_ONCE; after = events.at(-1)?.seq ?? 0) {
+      events = await engine.events(ref, after, READ_AT_ONCE);
+      for (const event of events) items.add(event);
+    }
+  }
+  return found;
+}
+
+// Items of a session that a request refers to, found in its events.
+
+type Call = {
+  readonly tool: string;
+  readonly input: JsonObject;
+  result: Pick<DurableEvent<'tool.ended'>, 'outcome' | 'parts'> | null;
+};
+
+class StoredItems {
+  readonly #inputs = new Map<string, readonly Part[]>();
+  readonly #texts = new Map<string, string>();
+  readonly #reasoning = new Set<string>();
+  readonly #calls = new Map<string, Call>();
+  /** inputs and turns of responses with `store: false` */
+  readonly #forgotten = new Set<string>();
+
+  constructor(private readonly wanted: ReadonlySet<string>) {}
+
+  add(event: DurableEvent): void {
+    switch (event.type) {
+      case 'history.imported':
+        for (const [at, item] of event.items.entries()) {
+          if (item.type === 'user') this.#inputs.set(`${event.id}-${at}`, item.parts);
+          if (item.type === 'text') this.#texts.set(`${event.id}-${at}`, item.text);
+        }
+        break;
+      case 'input.accepted':
+        if (requestData(event)?.store === false) this.#forgotten.add(event.input);
+        else if (this.wanted.has(event.input)) this.#inputs.set(event.input, event.parts);
+        break;
+      case 'turn.started':
+        if (this.#forgotten.has(event.input)) this.#forgotten.add(event.turn);
+        break;
+      case 'text.ended':
+        if (this.#keeps(event.turn, event.block)) this.#texts.set(event.block, event.text);
+        break;
+      case 'reasoning.ended':
+        if (this.#keeps(event.turn, event.block)) this.#reasoning.add(event.block);
+        break;
+      case 'call.requested':
+        if (this.#keeps(event.turn, event.call))
+          this.#calls.set(event.call, { tool: event.tool, input: event.input, result: null });
+        break;
+      case 'approval.answered':
+        this.#continued(event);
+        break;
+      case 'tool.ended': {
+        this.#continued(event);
+        const call = this.#calls.get(event.call);
+        if (call) call.result = event;
+        break;
+      }
+      default:
+    }
+  }
+
+  /** Undefined if the item does not exist. */
+  item({ kind, id }: ItemPosition, item: string): KnownItem | undefined {
+    const [parts, text, call] = [this.#inputs.get(id), this.#texts.get(id), this.#calls.get(id)];
+    if (kind === 'rs') return this.#reasoning.has(id) ? { type: 'reasoning' } : undefined;
+    if (kind === 'msg')
+      return parts
+        ? userMessage(item, parts)
+        : text === undefined
+          ? text
+          : messageItem(item, text, 'completed');
+    if (!call) return undefined;
+    if (kind === 'mcp') return call.result ? mcpCallItem({ id: item, ...call }, call.result) : undefined;
+    const named = { id: item, call: id as DurableEvent<'tool.ended'>['call'], tool: call.tool };
+    return functionCallItem(named, JSON.stringify(call.input), 'completed');
+  }
+
+  #keeps(turn: string, id: string): boolean {
+    return this.wanted.has(id) && !this.#forgotten.has(turn);
+  }
+
+  /** The turn continues with another request. */
+  #continued(event: DurableEvent<'approval.answered' | 'tool.ended'>): void {
+    const data = requestData(event);
+    if (data?.store === false) this.#forgotten.add(event.turn);
+    else if (data) this.#forgotten.delete(event.turn);
+  }
 }

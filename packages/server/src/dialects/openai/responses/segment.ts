@@ -1,17 +1,29 @@
-/** A segment of a session: the events after the request of a response, until its turn waits or ends. */
+/**
+ * A segment of a session: the events after the request of a response, until its turn waits or ends; and the ids of
+ * responses and items, by which segments are found.
+ */
 import { type DurableEvent, type Principal, type TurnOptions, turnOptionsOf } from '@parlance/protocol';
 import { labelKey, type SessionRef } from '../../../core/index.ts';
 import type { FollowTarget } from '../../kit/chat-request.ts';
-import { latestEvents } from '../../kit/latest-events.ts';
+import { latestEvents } from '../../kit/replay.ts';
 import { followTarget } from '../../kit/request-keys.ts';
 import { IDLE, projection, type State } from '../../kit/turn-updates.ts';
-import type { Context } from '../context.ts';
-import type { Head } from './objects.ts';
-import { isAt, positionOf, responseId } from './response-id.ts';
-import { RequestData } from './schemas.ts';
+import type { VendorContext } from '../../kit/vendor-requests.ts';
+import { RequestData } from '../contract.ts';
 
 /** A label with the ids of deleted responses. */
 export const DELETED = '@openai.deleted';
+
+/** The fields that do not change while the response is created. */
+export type Head = {
+  readonly id: string;
+  readonly session: string;
+  /** in milliseconds */
+  readonly createdAt: number;
+  readonly model: string;
+  readonly terms: TurnOptions;
+  readonly data: RequestData;
+};
 
 export type Segment = {
   readonly ref: SessionRef;
@@ -36,7 +48,11 @@ export function requestData(event: DurableEvent): RequestData | null {
 }
 
 /** Null if the caller has no such response, it was not stored, or it was deleted. */
-export async function findSegment(ctx: Context, principal: Principal, id: string): Promise<Segment | null> {
+export async function findSegment(
+  ctx: VendorContext,
+  principal: Principal,
+  id: string,
+): Promise<Segment | null> {
   const { engine } = ctx;
   const place = positionOf(id);
   const ref = place && (await engine.find(principal, place.session));
@@ -50,7 +66,11 @@ export async function findSegment(ctx: Context, principal: Principal, id: string
 /** The other events of a request are searched within this many events after the first. */
 const REQUEST_EVENTS = 300;
 
-export async function segmentAt(ctx: Context, ref: SessionRef, first: DurableEvent): Promise<Segment | null> {
+export async function segmentAt(
+  ctx: VendorContext,
+  ref: SessionRef,
+  first: DurableEvent,
+): Promise<Segment | null> {
   const { engine, models } = ctx;
   const near = await engine.events(ref, first.seq - 1, REQUEST_EVENTS);
   // Results in the same request as a message are stored before it.
@@ -90,7 +110,7 @@ const PAGE = 200;
 type PriorState = { readonly state: State; readonly terms: TurnOptions };
 
 /** The state of a turn before the event that continues it. */
-async function before({ engine }: Context, ref: SessionRef, start: DurableEvent): Promise<PriorState> {
+async function before({ engine }: VendorContext, ref: SessionRef, start: DurableEvent): Promise<PriorState> {
   if (start.type !== 'tool.ended' && start.type !== 'approval.answered') return { state: IDLE, terms: {} };
   for await (const { events, whole } of latestEvents(engine, { ref, head: start.seq - 1 }, PAGE)) {
     const started = events.find(
@@ -115,3 +135,56 @@ const isOf = (event: DurableEvent, turn: string, input: string | undefined): boo
     : 'input' in event && event.input === input;
 
 const stateAfter = (state: State, event: DurableEvent): State => projection.step(state, event)[0];
+
+// The id of a response is derived from the session and the first event of the answer, so it is valid as long as the
+// session is stored. The end of the event id distinguishes a session from a later one with the same id.
+
+type ResponsePosition = { readonly session: string; readonly seq: number; readonly check: string };
+
+const UUID = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
+const ID = /^resp_([0-9a-z]{1,11})_([0-9a-f]{8})_(?:([0-9a-f]{32})|s([\w-]{1,1100}))$/;
+
+const checkOf = (id: string): string => id.replaceAll('-', '').slice(-8).padStart(8, '0').toLowerCase();
+
+function responseId({ session, seq, id }: Pick<DurableEvent, 'session' | 'seq' | 'id'>): string {
+  const name = uuidPart(session) ?? `s${Buffer.from(session).toString('base64url')}`;
+  return `resp_${seq.toString(36)}_${checkOf(id)}_${name}`;
+}
+
+/** The hex digits of a session id that is a UUID. */
+function uuidPart(session: string): string | null {
+  const plain = session.replaceAll('-', '');
+  return UUID.test(plain) && dashed(plain) === session ? plain : null;
+}
+
+const dashed = (plain: string): string => plain.replace(UUID, '$1-$2-$3-$4-$5');
+
+/** Null if the id is not ours. */
+export function positionOf(id: string): ResponsePosition | null {
+  const [, seq, check, uuid, name] = ID.exec(id) ?? [];
+  if (seq === undefined || check === undefined) return null;
+  const session = uuid === undefined ? Buffer.from(name ?? '', 'base64url').toString() : dashed(uuid);
+  return { session, seq: Number.parseInt(seq, 36), check };
+}
+
+const isAt = (event: DurableEvent, { seq, check }: ResponsePosition): boolean =>
+  event.seq === seq && checkOf(event.id) === check;
+
+export type ItemKind = 'msg' | 'rs' | 'fc' | 'mcp';
+
+/** The position of an item: its kind, and its id in the core and session. */
+export type ItemPosition = { readonly kind: ItemKind; readonly id: string; readonly session: string };
+
+const ITEM = /^(msg|rs|fc|mcp)_(.{1,300})_(?:([0-9a-f]{32})|x((?:[0-9a-f]{2}){1,1100}))$/s;
+
+export function itemId(kind: ItemKind, { session, id }: Omit<ItemPosition, 'kind'>): string {
+  return `${kind}_${id}_${uuidPart(session) ?? `x${Buffer.from(session).toString('hex')}`}`;
+}
+
+/** Null if the id is not ours. */
+export function itemPosition(item: string): ItemPosition | null {
+  const [, kind, id, uuid, name] = ITEM.exec(item) ?? [];
+  if (kind === undefined || id === undefined) return null;
+  const session = uuid === undefined ? Buffer.from(name ?? '', 'hex').toString() : dashed(uuid);
+  return { kind: kind as ItemKind, id, session };
+}

@@ -157,7 +157,8 @@ export function pairingsContract(implementation: Implementation): void {
       expect(notified).toBe(0);
       expect(await pairings.remove('a', 'ada')).toBe(true);
       expect(await pairings.remove('b', null)).toBe(true);
-      expect(notified).toBe(2);
+      // A poll for changes of other nodes can find them once more.
+      expect(notified).toBeGreaterThanOrEqual(2);
       expect(await pairings.list()).toEqual([]);
     }));
 

@@ -10,7 +10,7 @@ import {
 } from '../../../accounts/store.ts';
 import type { SessionRef, Share } from '../../../core/ports/event-store.ts';
 
-import { Followers } from '../../../stores/shared/changes.ts';
+import { Listeners } from '../../../lib/listeners.ts';
 import { closeGuard, guarded, type Store } from '../../../stores/shared/store.ts';
 import type { EventOptions } from '../../../stores/shared/stored-event.ts';
 import { byCodePoint, storable, storableRef } from '../../../stores/shared/text.ts';
@@ -31,7 +31,7 @@ export class MemoryDatabase {
   readonly holders = new Map<string, Set<Session>>();
   readonly leases = new LeaseTable();
   readonly exclusive = new ExclusiveSessions();
-  readonly followers = new Followers();
+  readonly followers = new Listeners();
   readonly users = memoryUsers(() => this.followers.notify());
   readonly apiKeys = memoryApiKeys(this.users.has, (removed) => {
     this.pairings.removeWith(removed);

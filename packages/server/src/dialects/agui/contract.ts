@@ -1,0 +1,188 @@
+/**
+ * The request and the events of a run. Unknown fields of requests are ignored, and so are nulls of earlier versions. In
+ * events, optional fields are left out, never null.
+ */
+import type { ActivityMessage, AGUIEvent, EventType, Message as OfficialMessage } from '@ag-ui/core';
+import { CallerTool, JsonValue } from '@parlance/protocol';
+import { z } from 'zod';
+import type { Examples, RequestExample } from '../kit/description.ts';
+
+// In
+
+const Id = z.string().min(1).max(200);
+
+const Source = z.object({ type: z.string(), value: z.string().default(''), mimeType: z.string().nullish() });
+
+const TextPart = z.object({ type: z.literal('text'), text: z.string() });
+const MediaPart = z.object({ type: z.enum(['image', 'audio', 'video', 'document']), source: Source });
+/** versions before 1.0 */
+const BinaryPart = z.object({
+  type: z.literal('binary'),
+  mimeType: z.string(),
+  data: z.string().nullish(),
+  url: z.string().nullish(),
+  filename: z.string().nullish(),
+});
+const ContentPart = z.discriminatedUnion('type', [TextPart, MediaPart, BinaryPart]);
+export type GivenPart = z.output<typeof ContentPart>;
+
+const Content = z.union([z.string(), z.array(ContentPart).max(100)]);
+export type GivenContent = z.output<typeof Content>;
+
+const ToolCall = z.object({
+  id: Id,
+  function: z.object({ name: z.string().min(1).max(200), arguments: z.string() }),
+});
+
+const Message = z.discriminatedUnion('role', [
+  z.object({ id: Id, role: z.literal('system'), content: z.string() }),
+  z.object({ id: Id, role: z.literal('developer'), content: z.string() }),
+  z.object({ id: Id, role: z.literal('user'), content: Content }),
+  z.object({
+    id: Id,
+    role: z.literal('assistant'),
+    content: z.string().nullish(),
+    toolCalls: z.array(ToolCall).max(1_000).nullish(),
+  }),
+  z.object({
+    id: Id,
+    role: z.literal('tool'),
+    toolCallId: Id,
+    content: Content,
+    error: z.string().nullish(),
+  }),
+  z.object({ id: Id, role: z.literal('reasoning'), content: z.string() }),
+  z.object({ id: Id, role: z.literal('activity') }),
+]);
+export type GivenMessage = z.output<typeof Message>;
+
+const Tool = z.object({
+  name: CallerTool.shape.name,
+  description: z.string().max(20_000).nullish(),
+  parameters: z.record(z.string(), JsonValue).nullish(),
+});
+
+const ResumeEntry = z.object({
+  interruptId: Id,
+  status: z.enum(['resolved', 'cancelled']),
+  payload: z.unknown().optional(),
+});
+export type ResumeEntry = z.output<typeof ResumeEntry>;
+
+const Context = z.object({ description: z.string().max(20_000), value: z.string().max(200_000) });
+
+export const RunAgentInput = z.object({
+  threadId: z.string().min(1).max(200),
+  runId: Id,
+  messages: z.array(Message).max(10_000),
+  tools: z.array(Tool).max(1_000).nullish(),
+  context: z.array(Context).max(1_000).nullish(),
+  resume: z.array(ResumeEntry).max(1_000).nullish(),
+  protocolVersion: z.string().nullish(),
+});
+export type RunAgentInput = z.output<typeof RunAgentInput>;
+
+export const hello = { id: 'message-1', role: 'user', content: 'count to 20' } as const;
+
+const WEATHER = {
+  name: 'weather',
+  description: 'The weather of a city',
+  parameters: { type: 'object', properties: { city: { type: 'string' } } },
+} as const;
+
+export const run = (threadId: string, runId: string, more: object) => ({ threadId, runId, ...more });
+
+export const started = (session: string): RequestExample => ({
+  title: 'Run an agent',
+  first: true,
+  stream: true,
+  creates: true,
+  body: run(session, 'run-1', { messages: [hello] }),
+});
+
+export const examples: Examples<RequestExample> = ({ session, approval, call }) => [
+  started(session),
+  {
+    title: 'With tools and context of the front end',
+    stream: true,
+    creates: true,
+    body: run(session, 'run-2', {
+      messages: [{ id: 'message-2', role: 'user', content: 'count to 3' }],
+      tools: [WEATHER],
+      context: [{ description: 'The open page', value: 'Invoices' }],
+    }),
+  },
+  {
+    title: 'Show the thread',
+    stream: true,
+    body: run(session, 'run-3', { messages: [] }),
+  },
+  {
+    title: 'Answer an interrupt',
+    stream: true,
+    body: run(session, 'run-4', {
+      messages: [],
+      resume: [{ interruptId: approval, status: 'resolved', payload: { approved: true } }],
+    }),
+  },
+  {
+    title: 'With a history and a result',
+    stream: true,
+    creates: true,
+    body: run(session, 'run-5', {
+      messages: [
+        hello,
+        {
+          id: 'message-3',
+          role: 'assistant',
+          toolCalls: [{ id: call, type: 'function', function: { name: 'weather', arguments: '{}' } }],
+        },
+        { id: 'message-4', role: 'tool', toolCallId: call, content: 'sunny' },
+        { id: 'message-5', role: 'user', content: 'count to 3' },
+      ],
+    }),
+  },
+  { probe: true, body: run(session, 'run-6', { messages: [{ ...hello, role: 'nobody' }] }) },
+];
+
+// Out
+
+/** Activities are not sent. */
+export type Message = Exclude<OfficialMessage, ActivityMessage>;
+
+/** Fields of the official event that the server never sends are left out of the types. */
+type Official<Type extends `${EventType}`, Fields extends string> = {
+  [One in Type]: { readonly type: One } & Readonly<
+    Pick<Extract<AGUIEvent, { type: One }>, Fields & keyof Extract<AGUIEvent, { type: One }>>
+  >;
+}[Type];
+
+/** Output of a model. */
+export type ContentEvent =
+  | Official<'REASONING_START' | 'REASONING_END' | 'REASONING_MESSAGE_END' | 'TEXT_MESSAGE_END', 'messageId'>
+  | Official<'REASONING_MESSAGE_START', 'messageId' | 'role'>
+  | DeltaEvent
+  | (Official<'TEXT_MESSAGE_START', 'messageId' | 'role'> & { readonly role: 'assistant' | 'user' })
+  | (Official<'TOOL_CALL_START', 'toolCallId' | 'toolCallName' | 'parentMessageId'> & {
+      readonly parentMessageId: string;
+    })
+  | Official<'TOOL_CALL_ARGS', 'toolCallId' | 'delta'>
+  | Official<'TOOL_CALL_END', 'toolCallId'>
+  | (Official<'TOOL_CALL_RESULT', 'messageId' | 'toolCallId' | 'content' | 'role'> & {
+      readonly content: string;
+      readonly role: 'tool';
+    });
+
+export type DeltaEvent = Official<
+  'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT',
+  'messageId' | 'delta'
+>;
+
+/** The frame of a run. */
+export type RunEvent =
+  | Official<'RUN_STARTED', 'threadId' | 'runId' | 'protocolVersion'>
+  | { readonly type: 'MESSAGES_SNAPSHOT'; readonly messages: readonly Message[] }
+  | Official<'RUN_FINISHED', 'threadId' | 'runId' | 'outcome' | 'usage'>
+  | (Official<'RUN_ERROR', 'message' | 'code'> & { readonly code: string });
+
+export type AguiEvent = ContentEvent | RunEvent;

@@ -1,0 +1,182 @@
+/** The requests and the chunks of the UI message stream. Unknown fields and parts of requests are ignored. */
+import { CallerTool, type Json, type JsonObject, JsonValue, SessionId } from '@parlance/protocol';
+import type { UIMessageChunk } from 'ai';
+import { z } from 'zod';
+import type { Examples, RequestExample } from '../kit/description.ts';
+
+// In
+
+const Part = z.looseObject({ type: z.string().min(1).max(200) });
+
+export const Message = z.object({
+  id: z.string().min(1).max(200),
+  role: z.enum(['system', 'user', 'assistant']),
+  parts: z.array(Part).max(10_000),
+  metadata: JsonValue.optional(),
+});
+export type Message = z.output<typeof Message>;
+
+const MAX_TOOLS = 1_000;
+
+const JsonSchema = z.record(z.string(), JsonValue).nullish();
+
+const PageTool = z.object({
+  description: z.string().max(20_000).nullish(),
+  inputSchema: JsonSchema.describe('JSON Schema'),
+  parameters: JsonSchema.describe('the same as inputSchema'),
+});
+
+const PageTools = z.union([
+  z.array(PageTool.extend({ name: CallerTool.shape.name })).max(MAX_TOOLS),
+  z
+    .record(CallerTool.shape.name, PageTool)
+    .refine((tools) => Object.keys(tools).length <= MAX_TOOLS, `At most ${MAX_TOOLS} tools are allowed`),
+]);
+
+export const ChatRequest = z.object({
+  id: SessionId.describe('the session'),
+  messages: z.array(Message).min(1).max(10_000),
+  trigger: z.enum(['submit-message', 'regenerate-message']).nullish(),
+  messageId: z.string().nullish().describe('a message of the user to edit, or an answer to continue'),
+  tools: PageTools.nullish().describe(
+    'run by the page, beside those of the agent: a list, or an object by name as assistant-ui sends it',
+  ),
+  system: z.string().nullish().describe('instructions, beside those in messages'),
+});
+export type ChatRequest = z.output<typeof ChatRequest>;
+
+/** A longer history comes in pages. */
+const MAX_MESSAGES = 2_000;
+const LIMIT = `it is a number from 1 to ${MAX_MESSAGES}`;
+
+export const HistoryQuery = z.object({
+  limit: z.coerce
+    .number(LIMIT)
+    .int(LIMIT)
+    .min(1, LIMIT)
+    .max(MAX_MESSAGES, LIMIT)
+    .default(MAX_MESSAGES)
+    .describe('messages, the latest ones'),
+  before: z.string().max(40).optional().describe('`before` of the answer with the messages that follow'),
+});
+
+// Parts, each validated where it is used.
+
+export const TextPart = z.object({ type: z.literal('text'), text: z.string() });
+
+export const FilePart = z.object({
+  type: z.literal('file'),
+  url: z.string(),
+  mediaType: z.string().max(200).default(''),
+  filename: z.string().max(500).optional(),
+});
+
+const Called = { toolCallId: z.string(), providerExecuted: z.boolean().optional() };
+
+/** A tool call in an assistant message. Other states count as unanswered. */
+export const ToolPart = z.discriminatedUnion('state', [
+  z.object({
+    ...Called,
+    state: z.literal('approval-responded'),
+    approval: z.object({ id: z.string(), approved: z.boolean(), reason: z.string().max(10_000).optional() }),
+  }),
+  z.object({ ...Called, state: z.literal('output-available'), output: JsonValue.optional() }),
+  z.object({ ...Called, state: z.literal('output-error'), errorText: z.string() }),
+  z.object({ ...Called, state: z.literal('output-denied') }),
+]);
+export type ToolPart = z.output<typeof ToolPart>;
+
+const user = (id: string, text: string) => ({ id, role: 'user', parts: [{ type: 'text', text }] });
+
+export const examples: Examples<RequestExample> = ({ session, turn, call, approval }) => [
+  {
+    title: 'Send a message',
+    first: true,
+    stream: true,
+    creates: true,
+    body: { id: session, trigger: 'submit-message', messages: [user('m1', 'count to 20')] },
+  },
+  {
+    title: 'Send a message, with a tool of the page',
+    stream: true,
+    creates: true,
+    body: {
+      id: session,
+      messages: [user('m2', 'count to 3')],
+      tools: [
+        {
+          name: 'weather',
+          description: 'The weather of a city',
+          inputSchema: { type: 'object', properties: { city: { type: 'string' } } },
+        },
+      ],
+    },
+  },
+  {
+    title: 'Answer the last message again',
+    stream: true,
+    creates: true,
+    body: { id: session, trigger: 'regenerate-message', messages: [user('m1', 'count to 20')] },
+  },
+  {
+    title: 'Edit a message',
+    stream: true,
+    creates: true,
+    body: { id: session, messageId: 'm1', messages: [user('m1', 'count to 10')] },
+  },
+  {
+    title: 'Answer an approval',
+    probe: true,
+    body: {
+      id: session,
+      messageId: turn,
+      messages: [
+        user('m1', 'touch a file'),
+        {
+          id: turn,
+          role: 'assistant',
+          parts: [
+            {
+              type: 'dynamic-tool',
+              toolName: 'shell',
+              toolCallId: call,
+              state: 'approval-responded',
+              input: {},
+              approval: { id: approval, approved: true },
+            },
+          ],
+        },
+      ],
+    },
+  },
+  { probe: true, body: { id: session, messages: [{ id: 'm1', role: 'user', parts: [] }] } },
+];
+
+// Out
+
+type Official<Type extends UIMessageChunk['type']> = Readonly<Extract<UIMessageChunk, { type: Type }>>;
+
+export type FinishReason = Extract<
+  Official<'finish'>['finishReason'],
+  'stop' | 'length' | 'content-filter' | 'tool-calls'
+>;
+
+/** Tools of the server have both: the page neither runs them nor knows their types. */
+export type ServerTool = { readonly providerExecuted?: true; readonly dynamic?: true };
+
+export type Chunk =
+  | (Official<'start'> & { readonly messageId: string })
+  | Official<'start-step' | 'finish-step' | 'reset-step' | 'abort' | 'error'>
+  | Official<
+      'text-start' | 'text-delta' | 'text-end' | 'reasoning-start' | 'reasoning-delta' | 'reasoning-end'
+    >
+  | (Official<'finish'> & { readonly finishReason: FinishReason })
+  | ToolChunk;
+
+export type ToolChunk =
+  | Official<'tool-input-start' | 'tool-input-delta' | 'tool-output-error' | 'tool-output-denied'>
+  | (Official<'tool-input-available'> & { readonly input: JsonObject })
+  | (Official<'tool-output-available'> & { readonly output: Json })
+  | (Official<'tool-approval-request'> & { readonly reason: string })
+  /** The call is not part of the official chunk, whose readers find it by the approval. */
+  | (Official<'tool-approval-response'> & { readonly toolCallId: string });

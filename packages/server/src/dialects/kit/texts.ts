@@ -1,0 +1,44 @@
+/** Texts for clients whose protocol has no frame for approvals, or for a model call that is retried. */
+import type { Ask, DurableEvent } from '@parlance/protocol';
+
+// Pending approvals
+
+export const waitingText = (ask: Ask): string => `Waiting for approval: ${wholeText(ask)} (answer yes or no)`;
+
+/** The description, and the exact command or patch unless the description contains it: users approve what they see. */
+export function wholeText({ description, command, patch }: Ask): string {
+  const exact = patch ?? command.join(' ');
+  return unquoted(description).includes(unquoted(exact)) ? description : `${description}\n\n${exact}\n\n`;
+}
+
+const unquoted = (text: string): string => text.replace(/['"\\]/g, '');
+
+/** For clients that cannot answer the approval. */
+export const elsewhereText = ({ description }: Ask): string =>
+  `${description.replace(/[.!?]$/, '')}: waits for approval elsewhere.`;
+
+/** The approval as a question in a message, for clients that show only answers. */
+export const questionText = (ask: Ask): string => {
+  const text = wholeText(ask);
+  return `${text}${/[.!?\n]$/.test(text) ? '' : '.'} Allow it? Answer yes or no.`;
+};
+
+// Retries: one message per call, for any number of attempts.
+
+type Restarted = DurableEvent<'step.restarted'>;
+
+/** Null for repeated attempts of the same call. */
+export const restartText = (event: Restarted): string | null =>
+  isFirst(event) ? `Trying again${where(event)}: ${event.fault.message}` : null;
+
+/** For clients that show the answer while it is streamed. Null if there is nothing new to report. */
+export function streamRestartText(event: Restarted): string | null {
+  const tried = `${event.fault.message} Trying again${where(event)}`;
+  if (isFirst(event)) return event.shown ? `${tried}; the partial answer is discarded.` : `${tried}.`;
+  return event.shown ? `${event.fault.message} The partial answer is discarded.` : null;
+}
+
+const isFirst = ({ attempt }: Restarted): boolean => attempt <= 2;
+
+const where = ({ host, fault }: Restarted): string =>
+  host === undefined || fault.message.includes(host) ? '' : ` at ${host}`;

@@ -1,0 +1,179 @@
+/**
+ * What the server remembers of its clients: subscriptions of their sessions, open calls and open forms. A subscription, a
+ * cancellation or an answer reaches one node; the calls and streams of the client may be on another. No external effect
+ * depends on the messages between nodes: answers to approvals are in the store.
+ */
+import { PrincipalId } from '@parlance/protocol';
+import { z } from 'zod';
+import type { Transport } from '../../cluster/transport.ts';
+import { LruMap } from '../../lib/lru-map.ts';
+import type { DialectContext } from '../kit/dialect.ts';
+import { invalidParams, RequestId } from '../kit/json-rpc.ts';
+
+/** The part of the configuration that is used here. */
+export const Settings = z.object({ toolCallWithin: z.number() });
+
+/** The context of the endpoints. */
+export type Context = DialectContext<z.output<typeof Settings>> & { readonly clients: Clients };
+
+const KIND = 'mcp';
+
+const OF_SESSION = { principal: PrincipalId, session: z.string() };
+
+const Notice = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('begun'), ...OF_SESSION }),
+  z.object({ type: z.literal('subscribed'), ...OF_SESSION, uri: z.string() }),
+  z.object({ type: z.literal('unsubscribed'), ...OF_SESSION, uri: z.string() }),
+  z.object({ type: z.literal('ended'), ...OF_SESSION }),
+  /** the node that answers the call stops it */
+  z.object({ type: z.literal('cancel'), ...OF_SESSION, request: RequestId }),
+  /** the call was open and was cancelled: its stream cannot be resumed on any node */
+  z.object({ type: z.literal('cancelled'), ...OF_SESSION, request: RequestId }),
+  /** `refused`: the client cannot show the form */
+  z.object({
+    type: z.literal('form'),
+    principal: PrincipalId,
+    id: z.string(),
+    outcome: z.enum(['answered', 'refused']),
+  }),
+]);
+type Notice = z.output<typeof Notice>;
+
+export type FormOutcome = Extract<Notice, { type: 'form' }>['outcome'];
+
+/** The session of a client before 2026-07-28. */
+export type ClientSession = { readonly principal: PrincipalId; readonly session: string };
+
+export type CallKey = {
+  readonly principal: PrincipalId;
+  /** Request ids are unique only within a session: without one, a call cannot be cancelled by its id. */
+  readonly session: string | null;
+  readonly request: RequestId;
+};
+
+const MAX_SESSIONS = 10_000;
+const MAX_SUBSCRIPTIONS = 1_000;
+/** The most cancelled calls that are remembered, because their clients may try to resume the streams. */
+const MAX_CANCELLED = 1_000;
+
+export class Clients {
+  #subscriptions = new LruMap<Set<string>>(MAX_SESSIONS);
+  readonly #ended = new EventTarget();
+  readonly #calls = new Map<string, () => void>();
+  readonly #cancelled = new LruMap<true>(MAX_CANCELLED);
+  readonly #forms = new Map<string, (outcome: FormOutcome) => void>();
+
+  constructor(private readonly transport: Transport | null) {
+    // Subscriptions may have been missed: sessions without known subscriptions receive everything.
+    const forget = () => {
+      this.#subscriptions = new LruMap(MAX_SESSIONS);
+    };
+    transport?.on(KIND, (body) => this.#apply(Notice.parse(body)));
+    transport?.onDown(forget);
+    transport?.onLost(forget);
+  }
+
+  /** Applies the notice on all nodes. */
+  tell(notice: Notice): void {
+    this.#apply(notice);
+    this.#broadcast(notice);
+  }
+
+  // Sessions
+
+  /** Throws if the session has too many subscriptions. */
+  subscribe(session: ClientSession, uri: string): void {
+    const uris = this.#subscriptions.get(nameOf(session.principal, session.session));
+    if (uris && uris.size >= MAX_SUBSCRIPTIONS && !uris.has(uri))
+      throw invalidParams('Too many subscriptions.');
+    this.tell({ type: 'subscribed', ...session, uri });
+  }
+
+  /** An unknown session may have subscribed before a restart, or on another node: it receives everything. */
+  wants(session: ClientSession, uri: string): boolean {
+    return this.#subscriptions.get(nameOf(session.principal, session.session))?.has(uri) ?? true;
+  }
+
+  /** Calls `ended` when the client ends the session. Returns a function that stops it. */
+  onEnd(session: ClientSession, ended: () => void): () => void {
+    const name = nameOf(session.principal, session.session);
+    this.#ended.addEventListener(name, ended);
+    return () => this.#ended.removeEventListener(name, ended);
+  }
+
+  // Calls
+
+  /** Lets the client cancel the call. Returns a function that removes it. */
+  addCall(key: CallKey, cancel: () => void): () => void {
+    if (key.session === null) return () => undefined;
+    const name = nameOf(key.principal, key.session, key.request);
+    this.#calls.set(name, cancel);
+    this.#cancelled.delete(name);
+    return () => {
+      if (this.#calls.get(name) === cancel) this.#calls.delete(name);
+    };
+  }
+
+  /** Stops the call on whichever node answers it. */
+  cancelCall(key: ClientSession & CallKey): void {
+    if (!this.#cancelHere(key)) this.#broadcast({ type: 'cancel', ...key });
+  }
+
+  /** A cancelled call gets no answer. */
+  isCancelled(key: CallKey): boolean {
+    return this.#cancelled.get(nameOf(key.principal, key.session, key.request)) ?? false;
+  }
+
+  /** False if the call has ended, or is not answered on this node. */
+  #cancelHere({ principal, session, request }: ClientSession & CallKey): boolean {
+    const key = { principal, session, request };
+    const cancel = this.#calls.get(nameOf(key.principal, key.session, key.request));
+    if (!cancel) return false;
+    this.tell({ type: 'cancelled', ...key });
+    cancel();
+    return true;
+  }
+
+  // Forms
+
+  /** Returns a function that removes the form. */
+  addForm(principal: PrincipalId, id: string, settled: (outcome: FormOutcome) => void): () => void {
+    const name = nameOf(principal, id);
+    this.#forms.set(name, settled);
+    return () => this.#forms.delete(name);
+  }
+
+  #broadcast(notice: Notice): void {
+    this.transport?.broadcast({ kind: KIND, body: notice });
+  }
+
+  #apply(notice: Notice): void {
+    switch (notice.type) {
+      case 'begun':
+        this.#subscriptions.set(nameOf(notice.principal, notice.session), new Set());
+        break;
+      case 'subscribed': {
+        const uris = this.#subscriptions.get(nameOf(notice.principal, notice.session));
+        if (uris && uris.size < MAX_SUBSCRIPTIONS) uris.add(notice.uri);
+        break;
+      }
+      case 'unsubscribed':
+        this.#subscriptions.get(nameOf(notice.principal, notice.session))?.delete(notice.uri);
+        break;
+      case 'ended':
+        this.#subscriptions.delete(nameOf(notice.principal, notice.session));
+        this.#ended.dispatchEvent(new Event(nameOf(notice.principal, notice.session)));
+        break;
+      case 'cancel':
+        this.#cancelHere(notice);
+        break;
+      case 'cancelled':
+        this.#cancelled.set(nameOf(notice.principal, notice.session, notice.request), true);
+        break;
+      case 'form':
+        this.#forms.get(nameOf(notice.principal, notice.id))?.(notice.outcome);
+    }
+  }
+}
+
+const nameOf = (...parts: readonly (string | number | null)[]): string => JSON.stringify(parts);

@@ -1,0 +1,253 @@
+/** What the endpoints of responses do: create, retrieve, cancel and delete them, whole or as a stream. */
+import type { DurableEvent, Fault, Principal } from '@parlance/protocol';
+import type { z } from 'zod';
+import type { EventStream } from '../../../http/connection.ts';
+import { type Accepted, type ChatRequest, invalid, RequestFault } from '../../kit/chat-request.ts';
+import { TOO_SLOW } from '../../kit/request-turn.ts';
+import { type AuthenticatedRequest, untilGone, type VendorContext } from '../../kit/vendor-requests.ts';
+import type { PageQuery, ResponseRequest, StreamQuery } from '../contract.ts';
+import { errorBody } from '../faults.ts';
+import { type NumberedEvent, ResponseFollower, Restarts } from './follower.ts';
+import { inputItem, itemList, type ResponseObject } from './objects.ts';
+import { chatRequestOf } from './request.ts';
+import { DELETED, findSegment, type Segment, segmentAt } from './segment.ts';
+
+type Answering = {
+  readonly chat: ChatRequest;
+  readonly accepted: Accepted;
+  readonly segment: Segment;
+};
+
+export async function createResponse(
+  ctx: VendorContext,
+  { request, ...incoming }: AuthenticatedRequest,
+  body: ResponseRequest,
+): Promise<Response | ResponseObject> {
+  const chat = await chatRequestOf(ctx, { request, ...incoming }, body);
+  const accepted = await ctx.sessions.accept(chat, incoming.progress);
+  const segment = await segmentAt(ctx, accepted.ref, accepted.start);
+  if (!segment) throw new Error('an accepted request has no segment');
+  const answering = { chat, accepted, segment };
+  if (body.stream) return streamed(ctx, request, created(ctx, answering));
+  const follower = await ResponseFollower.open(ctx, segment);
+  if (body.background) {
+    const { response } = follower;
+    void follower.done.then(() => remember(ctx, answering, follower));
+    return response;
+  }
+  await untilGone(request, follower.done, () => abandon(ctx, answering, follower));
+  if (follower.fault) throw follower.fault;
+  await remember(ctx, answering, follower);
+  return follower.response;
+}
+
+/**
+ * The client disconnected: cancels the turn that its request started or continued, unless it runs in the
+ * background.
+ */
+function abandon(
+  ctx: VendorContext,
+  { accepted, chat, segment }: Answering,
+  follower: ResponseFollower,
+): void {
+  if (follower.isOver || segment.head.data.background) return;
+  if (accepted.again || ctx.engine.draining) return void follower.abandon();
+  void follower.cancel(ctx, chat.principal).finally(() => follower.abandon());
+}
+
+async function remember(
+  { sessions }: VendorContext,
+  { accepted, chat }: Answering,
+  follower: ResponseFollower,
+): Promise<void> {
+  if (!follower.fault) await sessions.remember(accepted, chat, follower.items);
+}
+
+// Stored responses
+
+export type StoredResponse = { readonly principal: Principal; readonly id: string };
+
+async function found(ctx: VendorContext, { principal, id }: StoredResponse): Promise<Segment> {
+  const segment = await findSegment(ctx, principal, id);
+  if (segment) return segment;
+  throw new RequestFault('not_found', `Response with id '${id.slice(0, 200)}' not found.`, {
+    param: 'response_id',
+  });
+}
+
+export async function retrieveResponse(
+  ctx: VendorContext,
+  { request, ...stored }: StoredResponse & { readonly request: Request },
+  { stream, starting_after: after = -1 }: z.output<typeof StreamQuery>,
+): Promise<Response | ResponseObject> {
+  const segment = await found(ctx, stored);
+  if (stream === 'true')
+    return streamed(ctx, request, resumed(ctx, { segment, after, principal: stored.principal }));
+  const follower = await ResponseFollower.open(ctx, segment);
+  follower.stop();
+  return follower.response;
+}
+
+export async function deleteResponse(ctx: VendorContext, stored: StoredResponse) {
+  const { ref } = await found(ctx, stored);
+  const { principal, id } = stored;
+  const command = { type: 'session.label', labels: { [DELETED]: id } } as const;
+  await ctx.engine.send(ref, command, { principal, dialect: 'openai' });
+  return { id, object: 'response.deleted' as const, deleted: true as const };
+}
+
+/** A response that has ended is not changed. */
+export async function cancelResponse(ctx: VendorContext, stored: StoredResponse): Promise<ResponseObject> {
+  const follower = await ResponseFollower.open(ctx, await found(ctx, stored));
+  if (!follower.isOver) {
+    await follower.cancel(ctx, stored.principal);
+    await follower.done;
+  }
+  return follower.response;
+}
+
+export async function listInputItems(ctx: VendorContext, stored: StoredResponse, query: PageQuery) {
+  const segment = await found(ctx, stored);
+  const events = [...(await resultsBefore(ctx, segment)), ...segment.requestEvents];
+  const items = events.flatMap((event) => inputItem(event) ?? []);
+  const { order, after, limit } = query;
+  const ordered = order === 'asc' ? items : items.toReversed();
+  const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && from === 0) throw invalid('after', `There is no item ${after}.`);
+  return itemList(ordered.slice(from, from + limit), from + limit < ordered.length);
+}
+
+const MAX_RESULTS = 300;
+
+/** Results in the same request as a message are stored in one append with it. */
+async function resultsBefore(
+  { engine }: VendorContext,
+  { ref, start, head }: Segment,
+): Promise<DurableEvent[]> {
+  const { results = [] } = head.data;
+  if (start.type !== 'input.accepted' || results.length === 0) return [];
+  const first = Math.max(0, start.seq - 1 - MAX_RESULTS);
+  const events = await engine.events(ref, first, start.seq - 1 - first);
+  return events.filter(
+    ({ at, ...event }) => at === start.at && event.type === 'tool.ended' && results.includes(event.call),
+  );
+}
+
+// Streams. Their producers are created outside of the handlers: a closure there would keep the request in memory until
+// the stream ends.
+
+const streamed = (
+  ctx: VendorContext,
+  request: Request,
+  produce: (stream: EventStream) => Promise<void>,
+): Response =>
+  ctx.stream(request, { dialect: 'openai', encode: (frame) => encodeEvent(frame as NumberedEvent), produce });
+
+const encodeEvent = (event: NumberedEvent): string =>
+  `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+
+const LAST = new Set(['response.completed', 'response.failed', 'response.incomplete']);
+
+/** The events of a response that the request creates. */
+const created =
+  (ctx: VendorContext, answering: Answering) =>
+  async (stream: EventStream): Promise<void> => {
+    let last: NumberedEvent | null = null;
+    const events = responseStream(stream);
+    const { accepted, chat, segment } = answering;
+    const restarts = await Restarts.of(ctx, { ref: accepted.ref, principal: chat.principal });
+    const follower = await ResponseFollower.open(ctx, segment, {
+      emit: (event) => {
+        // The conversation is stored before the client can continue it.
+        if (LAST.has(event.type)) last = event;
+        else events.send(event);
+      },
+      restarts,
+    });
+    void events.gone.then(() => abandon(ctx, answering, follower));
+    const isBackground = segment.head.data.background;
+    const done = follower.done.then(() => remember(ctx, answering, follower));
+    await Promise.race([done, events.closed, ...(isBackground ? [events.gone] : [])]);
+    if (last) events.send(last);
+    await events.ready();
+  };
+
+const OPEN = ': open\n\n';
+
+/** The past and future events after that number. A disconnect does not end the turn. */
+const resumed =
+  (
+    ctx: VendorContext,
+    {
+      segment,
+      after,
+      principal,
+    }: { readonly segment: Segment; readonly after: number; readonly principal: Principal },
+  ) =>
+  async (stream: EventStream): Promise<void> => {
+    const events = responseStream(stream, after);
+    // The response headers are sent with the first bytes, and the next event may take long.
+    stream.send(OPEN);
+    const restarts = await Restarts.of(ctx, { ref: segment.ref, principal });
+    const follower = await ResponseFollower.open(ctx, segment, {
+      emit: (event) => {
+        if (event.sequence_number > after) events.send(event);
+      },
+      restarts,
+      after,
+    });
+    await Promise.race([follower.done, events.gone, events.closed]);
+    follower.stop();
+    await events.ready();
+  };
+
+type ResponseStream = {
+  send(event: NumberedEvent): void;
+  /** resolves when the server has closed the stream, or its reader was too slow; later events are dropped */
+  readonly closed: Promise<void>;
+  /** `ready` of the stream, or immediately if its reader was too slow */
+  ready(): Promise<void>;
+  /** resolves when the client has disconnected, unless the stream was closed before */
+  readonly gone: Promise<void>;
+};
+
+/** `after` is the number of the last event that the client has. */
+function responseStream(stream: EventStream, after = -1): ResponseStream {
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+  let isClosed = false;
+  let isBehind = false;
+  let number = Math.max(0, after);
+  const close = (fault: Fault, last: number) => {
+    isClosed = true;
+    stream.send(encodeEvent(closingEvent(fault, last)));
+    resolve();
+  };
+  stream.onClosing((fault) => close(fault, number));
+  void stream.lost().then((dropped) => {
+    if (isClosed) return;
+    if (!dropped) return gone.resolve();
+    isBehind = true;
+    const [first] = dropped as NumberedEvent[];
+    close(TOO_SLOW, first ? first.sequence_number - 1 : number);
+  });
+  return {
+    closed,
+    gone: gone.promise,
+    ready: async () => (isBehind ? undefined : stream.ready()),
+    send(event) {
+      if (isClosed) return;
+      number = event.sequence_number;
+      stream.send(encodeEvent(event), event);
+    },
+  };
+}
+
+/**
+ * The last event of a stream that the server closes while the response continues. It has the number of the event
+ * before it, so that a client that resumes misses none.
+ */
+function closingEvent(fault: Fault, sequence_number: number): NumberedEvent {
+  const { code, message } = errorBody(fault).error;
+  return { type: 'error', sequence_number, code, message, param: null };
+}
