@@ -1,16 +1,13 @@
 /**
  * Builds the console into `dist`: content-hashed names that browsers cache forever, precompressed files, and a
- * `manifest.json` that lists what may be served. Replaces the previous build atomically, so that a running server always
- * has a complete console.
+ * `manifest.json` that lists what may be served.
  */
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gzipSync } from 'bun';
+import { replaceFolder } from '../../scripts/replace-folder.ts';
 
 const ROOM = import.meta.dir;
 const DIST = join(ROOM, 'dist');
-const NEXT = join(ROOM, `.dist-${process.pid}`);
-const LAST = join(ROOM, `.dist-${process.pid}-last`);
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   html: 'text/html; charset=utf-8',
@@ -28,6 +25,8 @@ type Listed = {
   readonly gzip: number;
 };
 const files: Record<string, Listed> = {};
+/** the folder that is built */
+let next = '';
 /** hashes of inline scripts, for the content security policy */
 const scripts: string[] = [];
 
@@ -36,8 +35,8 @@ async function write(path: string, content: string | Uint8Array<ArrayBuffer>): P
   if (type === undefined) throw new Error(`nothing is known about files like ${path}`);
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   const packed = gzipSync(bytes, { level: 9 });
-  await Bun.write(join(NEXT, path), bytes);
-  await Bun.write(join(NEXT, `${path}.gz`), packed);
+  await Bun.write(join(next, path), bytes);
+  await Bun.write(join(next, `${path}.gz`), packed);
   const etag = `"${Bun.hash(bytes).toString(36)}"`;
   files[path] = { type, etag, bytes: bytes.length, gzip: packed.length };
 }
@@ -112,7 +111,8 @@ async function serviceWorker(page: string): Promise<string> {
   return classicScript('service-worker.ts', { SHELL: JSON.stringify(shell) });
 }
 
-async function build(): Promise<void> {
+async function build(folder: string): Promise<void> {
+  next = folder;
   const built = await Bun.build({
     entrypoints: [join(ROOM, 'src/main.tsx')],
     target: 'browser',
@@ -146,32 +146,11 @@ async function build(): Promise<void> {
     );
   await write('index.html', page);
   await write('service-worker.js', await serviceWorker(page));
-  await Bun.write(join(NEXT, 'manifest.json'), JSON.stringify({ files, scripts }, null, 2));
-}
-
-/** Another build may run at the same time: the last one wins. */
-function put(): void {
-  for (let attempts = 0; ; attempts++) {
-    rmSync(LAST, { recursive: true, force: true });
-    try {
-      if (existsSync(DIST)) renameSync(DIST, LAST);
-      renameSync(NEXT, DIST);
-      return;
-    } catch (thrown) {
-      if (attempts >= 10) throw thrown;
-    }
-  }
+  await Bun.write(join(next, 'manifest.json'), JSON.stringify({ files, scripts }, null, 2));
 }
 
 const began = performance.now();
-try {
-  rmSync(NEXT, { recursive: true, force: true });
-  mkdirSync(NEXT, { recursive: true });
-  await build();
-  put();
-} finally {
-  for (const folder of [NEXT, LAST]) rmSync(folder, { recursive: true, force: true });
-}
+await replaceFolder(DIST, build);
 const page = await Bun.file(join(DIST, 'index.html')).text();
 const first = Object.entries(files).filter(([path]) => path === 'index.html' || page.includes(path));
 const kilobytes = (first.reduce((sum, [, { gzip }]) => sum + gzip, 0) / 1024).toFixed(0);

@@ -5,7 +5,6 @@ export { sendAction, sendWritten } from './action/print.ts';
 export { actionProblem } from './action/problem.ts';
 export { suggestCorrection } from './correction.ts';
 export type { ActionReport } from './evidence.ts';
-export { lastPage } from './last-page.ts';
 export { line } from './page/clean.ts';
 export { findElements } from './page/find.ts';
 export {
@@ -20,6 +19,12 @@ export { parsePage } from './page/parse-page.ts';
 export { renderPage, renderReturned } from './page/render.ts';
 export { INPUT_ROLES, isTicked } from './page/roles.ts';
 export { folded, wordsOf } from './page/words.ts';
-export { type PlanProgress, progressAfter, stepOf, type ToolUse } from './plan-progress.ts';
-export { withoutStalePages } from './stale-pages.ts';
+export {
+  lastPage,
+  type PlanProgress,
+  progressAfter,
+  stepOf,
+  type ToolUse,
+  withoutStalePages,
+} from './task-log.ts';
 export { verifyAction } from './verify.ts';

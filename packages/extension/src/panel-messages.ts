@@ -1,6 +1,6 @@
 /** Messages from the panel, and from the indicator in a page, to the worker. */
-import type { ActionAnswer, SiteAnswer } from './shared/asks.ts';
-import type { SiteChoice } from './shared/sites.ts';
+
+import type { ActionAnswer, SiteAnswer, SiteChoice } from './shared/records.ts';
 
 export type PanelMessage =
   | { readonly kind: 'task'; readonly session: string; readonly tab: number; readonly query: string }

@@ -1,7 +1,6 @@
 /** The content script and the page's own script in one bundle, for tests without the extension. */
 import { handle } from '../src/content/handle.ts';
-import { catchNewTabs } from '../src/content/new-tabs.ts';
-import { listenToPage } from '../src/content/page-world.ts';
+import { catchNewTabs, listenToPage } from '../src/content/page-world.ts';
 import { watchNetwork } from '../src/content/settle.ts';
 import type { ContentRequest } from '../src/messages.ts';
 import '../src/page-world/main.ts';

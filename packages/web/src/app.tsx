@@ -1,21 +1,16 @@
 /** Root component: the login, a connection error, or the layout with the current page. */
-
-import { Boundary } from '@parlance/ui/components/boundary.tsx';
-import { Empty } from '@parlance/ui/components/empty.tsx';
-import { NoAccess } from '@parlance/ui/components/no-access.tsx';
-import { followActivity } from '@parlance/ui/state/activity.ts';
-import { loadPrices } from '@parlance/ui/state/prices.ts';
+import { Button, Empty } from '@parlance/ui/components/controls.tsx';
+import { Boundary, NoAccess } from '@parlance/ui/components/no-access.tsx';
+import { followActivity, followServer } from '@parlance/ui/state/activity.ts';
+import { loadPrices } from '@parlance/ui/state/models.ts';
 import { hrefOf, type Route, useLocation } from '@parlance/ui/state/router.ts';
-import { useAccess, useServer } from '@parlance/ui/state/server.ts';
+import { loadServer, useAccess, useServer } from '@parlance/ui/state/server.ts';
 import { forgetSessions } from '@parlance/ui/state/session.ts';
-import { followServer } from '@parlance/ui/state/settings-changes.ts';
-import { lazy, Suspense, useEffect } from 'react';
-import { GlobalKeys } from './layout/global-keys.tsx';
+import { lazy, Suspense, useEffect, useState } from 'react';
 import { Layout } from './layout/layout.tsx';
 import { mayOpen } from './layout/pages.ts';
 import { NewChatPage } from './pages/chat/new-page.tsx';
 import { ChatPage } from './pages/chat/page.tsx';
-import { Unreachable } from './pages/unreachable.tsx';
 import { followApprovals } from './state/approvals.ts';
 import { followNotifications } from './state/notifications.ts';
 
@@ -127,4 +122,57 @@ function Page({ route }: { route: Route }) {
         </main>
       );
   }
+}
+
+// Keys that work on every page: Ctrl-K opens the palette, `?` the list of keys.
+
+const Palette = lazy(() => import('./layout/palette.tsx').then((m) => ({ default: m.Palette })));
+const HelpDialog = lazy(() =>
+  import('@parlance/ui/chat/commands.tsx').then((m) => ({ default: m.HelpDialog })),
+);
+
+const isTyping = (target: EventTarget | null): boolean =>
+  target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
+
+function GlobalKeys() {
+  const [open, setOpen] = useState<'palette' | 'help' | null>(null);
+  useEffect(() => {
+    function pressed(event: KeyboardEvent): void {
+      if (document.querySelector('dialog[open]')) return;
+      if ((event.ctrlKey || event.metaKey) && !event.altKey && event.key.toLowerCase() === 'k')
+        setOpen('palette');
+      else if (event.key === '?' && !isTyping(event.target)) setOpen('help');
+      else return;
+      event.preventDefault();
+    }
+    addEventListener('keydown', pressed);
+    return () => removeEventListener('keydown', pressed);
+  }, []);
+  // The palette is closed after it has opened the help.
+  const close = (dialog: typeof open) => setOpen((now) => (now === dialog ? null : now));
+  return (
+    <Suspense>
+      {open === 'palette' && <Palette onClose={() => close('palette')} onHelp={() => setOpen('help')} />}
+      {open === 'help' && <HelpDialog onClose={() => close('help')} />}
+    </Suspense>
+  );
+}
+
+// The server does not answer. Goes on by itself when it does.
+
+const RETRY_MS = 3_000;
+
+function Unreachable() {
+  useEffect(() => {
+    const timer = setInterval(() => void loadServer(), RETRY_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <main className="alone">
+      <Empty title="Cannot reach the server" action={<Button onClick={loadServer}>Try again</Button>}>
+        {navigator.onLine ? 'It may be stopped or still starting.' : 'This device is offline.'} This page
+        reconnects automatically.
+      </Empty>
+    </main>
+  );
 }

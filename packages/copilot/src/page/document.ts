@@ -384,49 +384,18 @@ const LATIN =
   'agrave aacute acirc atilde auml aring aelig ccedil egrave eacute ecirc euml igrave iacute icirc iuml eth ntilde ograve oacute ' +
   'ocirc otilde ouml divide oslash ugrave uacute ucirc uuml yacute thorn yuml';
 
+/** A name, then its character. */
+const SYMBOLS =
+  'amp & lt < gt > quot " apos \' AMP & LT < GT > QUOT " hellip … mdash — ndash – lsquo ‘ rsquo ’ ldquo “ rdquo ” sbquo ‚ ' +
+  'bdquo „ lsaquo ‹ rsaquo › bull • trade ™ euro € prime ′ Prime ″ larr ← uarr ↑ rarr → darr ↓ harr ↔ check ✓ cross ✗ ' +
+  'star ☆ starf ★ zwnj \u200c zwj \u200d minus − ne ≠ le ≤ ge ≥ OElig Œ oelig œ Scaron Š scaron š Yuml Ÿ infin ∞ ' +
+  'permil ‰ dagger † lbrack [ rbrack ] lpar ( rpar ) num # excl ! quest ? colon : semi ; comma , period . sol / bsol \\ ' +
+  'lowbar _ vert | dollar $ percnt % plus + equals = ast * commat @ hyphen ‐ grave `';
+
 const NAMED = new Map<string, string>([
   ...LATIN.split(' ').map((name, index): [string, string] => [name, String.fromCharCode(160 + index)]),
-  ...Object.entries({
-    ...{ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", AMP: '&', LT: '<', GT: '>', QUOT: '"' },
-    ...{ hellip: '…', mdash: '—', ndash: '–', lsquo: '‘', rsquo: '’', ldquo: '“', rdquo: '”', sbquo: '‚' },
-    ...{ bdquo: '„', lsaquo: '‹', rsaquo: '›', bull: '•', trade: '™', euro: '€', prime: '′', Prime: '″' },
-    ...{
-      larr: '←',
-      uarr: '↑',
-      rarr: '→',
-      darr: '↓',
-      harr: '↔',
-      check: '✓',
-      cross: '✗',
-      star: '☆',
-      starf: '★',
-    },
-    ...{
-      ensp: ' ',
-      emsp: ' ',
-      thinsp: ' ',
-      zwnj: '\u200c',
-      zwj: '\u200d',
-      minus: '−',
-      ne: '≠',
-      le: '≤',
-      ge: '≥',
-    },
-    ...{ OElig: 'Œ', oelig: 'œ', Scaron: 'Š', scaron: 'š', Yuml: 'Ÿ', infin: '∞', permil: '‰', dagger: '†' },
-    ...{
-      lbrack: '[',
-      rbrack: ']',
-      lpar: '(',
-      rpar: ')',
-      num: '#',
-      excl: '!',
-      quest: '?',
-      colon: ':',
-      semi: ';',
-    },
-    ...{ comma: ',', period: '.', sol: '/', bsol: '\\', lowbar: '_', vert: '|', dollar: '$', percnt: '%' },
-    ...{ plus: '+', equals: '=', ast: '*', commat: '@', Tab: '\t', NewLine: '\n', hyphen: '‐', grave: '`' },
-  }),
+  ...[...SYMBOLS.matchAll(/(\S+) (\S+)/g)].map(([, name = '', sign = '']): [string, string] => [name, sign]),
+  ...Object.entries({ ensp: ' ', emsp: ' ', thinsp: ' ', Tab: '\t', NewLine: '\n' }),
 ]);
 
 const REFERENCE = /&(?:#(\d{1,8})|#[xX]([0-9a-fA-F]{1,8})|([a-zA-Z][a-zA-Z0-9]{1,31}))(;?)/g;

@@ -4,15 +4,17 @@
  */
 import { line } from './clean.ts';
 import {
+  type ElementOption,
   type ElementState,
+  elementState,
   HIDDEN_VALUE,
   MAX_NAME_LENGTH,
+  MAX_OPTIONS,
   numberedId,
   OPEN_SELECT,
   type PageElement,
 } from './page.ts';
 import { isTicked, roleOf } from './roles.ts';
-import { optionsFrom, readSelect } from './select-options.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -116,15 +118,14 @@ function attributesOf(node: Fields): Fields {
 
 /** The first of these fields with text, of the node itself or else of its attributes. */
 function textField(node: Fields, names: readonly string[]): string | undefined {
-  const attributes = attributesOf(node);
-  for (const fields of [node, attributes]) {
-    for (const name of names) {
-      const value = fields[name];
-      if (typeof value === 'string' && value.trim() !== '') return value;
-      if (typeof value === 'number') return String(value);
-    }
-  }
-  return undefined;
+  return firstText(node, names) ?? firstText(attributesOf(node), names);
+}
+
+function firstText(fields: Fields, names: readonly string[]): string | undefined {
+  const value = names
+    .map((name) => fields[name])
+    .find((each) => typeof each === 'number' || (typeof each === 'string' && each.trim() !== ''));
+  return value === undefined ? undefined : String(value);
 }
 
 const NAMES = [
@@ -214,15 +215,118 @@ function stateOf(node: Fields, role: string): ElementState {
     }
     return undefined;
   };
-  const checked = isTicked(role) ? (flag('checked') ?? false) : undefined;
-  const [expanded, selected, pressed] = [flag('expanded'), flag('selected'), flag('pressed')];
-  return {
-    ...(checked !== undefined && { checked }),
-    ...((flag('disabled') || flag('enabled') === false) && { disabled: true as const }),
-    ...(expanded !== undefined && { expanded }),
-    ...(selected !== undefined && { selected }),
-    ...(pressed !== undefined && { pressed }),
-    ...(flag('required') && { required: true as const }),
-    ...(flag('readonly') && { readonly: true as const }),
-  };
+  return elementState(
+    (name) => (name === 'disabled' ? flag(name) || flag('enabled') === false : flag(name)),
+    isTicked(role) ? (flag('checked') ?? false) : undefined,
+  );
+}
+
+// Lists: their options are in `options`, among the children, in the value or in the text.
+
+type ParsedSelect = {
+  /** certainly a native select: its children are not elements of their own */
+  readonly native: boolean;
+  readonly options: readonly ElementOption[];
+  /** whether the options are complete */
+  readonly complete: boolean;
+  /** the value is the list of options, not the chosen one */
+  readonly listedInValue: boolean;
+};
+
+const NATIVE = new Set(['select', 'sel', 'dropdown', 'select-one', 'select-multiple']);
+const OPTION = new Set(['option', 'opt', 'menuitem', 'listitem']);
+const CONTENT = ['children', 'nodes', 'childNodes', 'items', 'c'];
+
+const contentOf = (node: Fields): unknown[] =>
+  CONTENT.flatMap((name) => (Array.isArray(node[name]) ? (node[name] as unknown[]) : []));
+
+/** Null if the node is not a list of options. `word` is the client's name for its kind. */
+function readSelect(node: Fields, word: string): ParsedSelect | null {
+  const native = NATIVE.has(word);
+  if (!native && word !== 'combobox') return null;
+  const found = (options: readonly ElementOption[], more: Partial<ParsedSelect> = {}): ParsedSelect => ({
+    native,
+    options: options.slice(0, MAX_OPTIONS),
+    complete: true,
+    listedInValue: false,
+    ...more,
+  });
+  if (Array.isArray(node.options)) return found(optionsFrom(node.options));
+  const among = optionsAmong(contentOf(node), native);
+  if (among.length > 0) return found(among);
+  const value = node.v ?? node.value;
+  if (Array.isArray(value)) return found(optionsFrom(value), { listedInValue: true });
+  const listed = piecesOf(value, native);
+  if (listed.length > 1) return found(optionsFrom(listed), { complete: false, listedInValue: true });
+  const texts = piecesOf(node.text ?? node.content ?? node.textContent ?? node.innerText, native);
+  if (texts.length > 1) return found(optionsFrom(texts), { complete: false });
+  return native || (showsChoice(node) && !isTextField(node)) ? found([], { complete: false }) : null;
+}
+
+/** It shows a chosen value, or text other than its name: it has options, though unknown ones. */
+function showsChoice(node: Fields): boolean {
+  const name = firstText(node, ['name', 'n', 'label', 'aria-label', 'ariaLabel']);
+  const shown = [
+    firstText(node, ['v', 'value']),
+    firstText(node, ['text', 'content', 'textContent', 'innerText']),
+  ];
+  return name !== undefined && shown.some((words) => words !== undefined && words !== name);
+}
+
+const TEXT_FIELD = ['placeholder', 'inputType', 'autocomplete', 'editable', 'contenteditable', 'list'];
+
+/** A combobox that is an input: its value is typed text. */
+function isTextField(node: Fields): boolean {
+  const given = node.attributes ?? node.attrs ?? node.props;
+  const attributes = typeof given === 'object' && given !== null ? (given as Fields) : {};
+  const tags = [node.tag, node.tagName, node.type].map((tag) => String(tag).toLowerCase());
+  return (
+    tags.some((tag) => tag === 'input' || tag === 'text' || tag === 'search') ||
+    [...TEXT_FIELD, 'type'].some((name) => attributes[name] !== undefined) ||
+    TEXT_FIELD.some((name) => node[name] !== undefined)
+  );
+}
+
+function optionsAmong(nodes: readonly unknown[], native: boolean): ElementOption[] {
+  return nodes.flatMap((node): ElementOption[] => {
+    if (typeof node === 'string') return native ? optionsFrom([node]) : [];
+    if (!isFields(node)) return [];
+    const word = String(node.role ?? node.r ?? node.tag ?? node.tagName ?? node.type ?? '').toLowerCase();
+    const inner = contentOf(node);
+    if (OPTION.has(word) || (native && inner.length === 0)) return optionsFrom([node]);
+    return optionsAmong(inner, native);
+  });
+}
+
+function optionsFrom(given: readonly unknown[]): ElementOption[] {
+  return given.slice(0, MAX_OPTIONS).flatMap((option): ElementOption[] => {
+    if (typeof option === 'string' || typeof option === 'number')
+      return [{ value: String(option).slice(0, 200).toWellFormed(), text: line(String(option), 200) }];
+    if (!isFields(option)) return [];
+    const text = line(firstText(option, ['text', 'label', 'name', 'n', 'content', 'value', 'v']) ?? '', 200);
+    const value = (firstText(option, ['value', 'v']) ?? text).slice(0, 200).toWellFormed();
+    if (text === '' && value === '') return [];
+    const states = [option.s, option.state].flat().join(' ');
+    return [
+      {
+        value,
+        text,
+        ...((isOn(option.selected) || /\bselected\b/.test(states)) && { selected: true as const }),
+        ...((isOn(option.disabled) || /\bdisabled\b/.test(states)) && { disabled: true as const }),
+      },
+    ];
+  });
+}
+
+/** A text as a list of options, if it is one. Commas also occur inside names, so they only separate the options of a select. */
+function piecesOf(text: unknown, native: boolean): string[] {
+  if (typeof text !== 'string') return [];
+  const mark = [/[\n|]/, ...(native ? [/;/, /,/, / \/ |\t| {2,}/] : [])].find((each) =>
+    each.test(text.trim()),
+  );
+  if (!mark) return [];
+  return text
+    .split(mark)
+    .map((piece) => piece.trim())
+    .filter((piece) => piece !== '');
 }

@@ -10,6 +10,23 @@ export type ElementState = {
   readonly readonly?: true;
 };
 
+/** `flag` tells whether the element has the state, or undefined if it says nothing about it. */
+export function elementState(
+  flag: (name: keyof ElementState) => boolean | undefined,
+  checked: boolean | undefined,
+): ElementState {
+  const [expanded, selected, pressed] = [flag('expanded'), flag('selected'), flag('pressed')];
+  return {
+    ...(checked !== undefined && { checked }),
+    ...(flag('disabled') && { disabled: true }),
+    ...(expanded !== undefined && { expanded }),
+    ...(selected !== undefined && { selected }),
+    ...(pressed !== undefined && { pressed }),
+    ...(flag('required') && { required: true }),
+    ...(flag('readonly') && { readonly: true }),
+  };
+}
+
 export type ElementOption = {
   readonly value: string;
   readonly text: string;

@@ -8,6 +8,7 @@ import { type ParsedNodes, readNodes } from './nodes.ts';
 import {
   type ElementOption,
   type ElementState,
+  elementState,
   HIDDEN_VALUE,
   MAX_NAME_LENGTH,
   MAX_OPTION_TEXT,
@@ -164,25 +165,19 @@ const shortened = (value: string): string =>
   value.length > MAX_VALUE_LENGTH ? line(value, MAX_VALUE_LENGTH) : visible(value);
 
 function stateOf({ attributes, tag, role, disabled }: ElementDraft): ElementState {
-  const flag = (name: string): boolean | undefined => {
-    const value = attributes.get(name);
+  const aria = (name: keyof ElementState): boolean | undefined => {
+    const value = attributes.get(`aria-${name}`);
     return value === 'true' || value === 'mixed' ? true : value === 'false' ? false : undefined;
   };
-  const state: { -readonly [Name in keyof ElementState]: ElementState[Name] } = {};
-  if (isTicked(role)) {
-    const native = tag === 'input' && attributes.has('checked');
-    state.checked = native || (flag('aria-checked') ?? flag('aria-pressed') ?? false);
-  }
-  if (disabled || attributes.has('disabled') || flag('aria-disabled')) state.disabled = true;
-  const expanded = flag('aria-expanded');
-  if (expanded !== undefined) state.expanded = expanded;
-  const selected = role === 'option' && attributes.has('selected') ? true : flag('aria-selected');
-  if (selected !== undefined) state.selected = selected;
-  const pressed = flag('aria-pressed');
-  if (pressed !== undefined) state.pressed = pressed;
-  if (attributes.has('required') || flag('aria-required')) state.required = true;
-  if (attributes.has('readonly') || flag('aria-readonly')) state.readonly = true;
-  return state;
+  const native: Partial<Record<keyof ElementState, boolean>> = {
+    checked: tag === 'input' && attributes.has('checked'),
+    disabled: disabled || attributes.has('disabled'),
+    selected: role === 'option' && attributes.has('selected'),
+    required: attributes.has('required'),
+    readonly: attributes.has('readonly'),
+  };
+  const flag = (name: keyof ElementState) => native[name] || aria(name);
+  return elementState(flag, isTicked(role) ? (flag('checked') ?? flag('pressed') ?? false) : undefined);
 }
 
 // The accessible name of an element: explicit names first, then its content, then hints.

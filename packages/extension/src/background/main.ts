@@ -3,6 +3,7 @@
  * the storage, and an alarm wakes it up.
  */
 import type { PanelMessage, WorkerReply } from '../panel-messages.ts';
+import { isRunning } from '../shared/records.ts';
 import { siteOf } from '../shared/sites.ts';
 import {
   asks,
@@ -13,13 +14,11 @@ import {
   toolsOn,
   unfinished,
 } from '../shared/storage.ts';
-import { isRunning } from '../shared/task-record.ts';
 import { chooseSite, forgetAsks } from './permission.ts';
 import { ask, checkPairing, pairedNow } from './server.ts';
-import { askPage, inject } from './tabs/content.ts';
 import { registerEarly } from './tabs/early-scripts.ts';
-import { ended, newTask, putTask } from './tasks/records.ts';
-import { mayUse } from './tasks/site-permission.ts';
+import { askPage, inject } from './tabs/page.ts';
+import { ended, mayUse, newTask, putTask } from './tasks/records.ts';
 import {
   beginTask,
   continueTasks,
@@ -29,8 +28,7 @@ import {
   stopTask,
   tabClosed,
 } from './tasks/tasks.ts';
-import { forgetOpenUses } from './tools/run.ts';
-import { offerTools, stopTools, toolsBusy } from './tools/tools.ts';
+import { forgetOpenUses, offerTools, stopTools, toolsBusy } from './tools.ts';
 
 const WAKE_UP = 'wake up';
 /** Chromium counts calls of its API as activity: a worker with a task is not suspended while it waits for the model. */

@@ -1,7 +1,7 @@
 /** Asks the person, and remembers what was allowed. Answers come from the panel through the storage. */
-import type { ActionAsk, Ask, SiteAnswer, SiteAsk } from '../shared/asks.ts';
+
 import { isOwnServer } from '../shared/own-server.ts';
-import type { SiteChoice } from '../shared/sites.ts';
+import type { ActionAsk, Ask, SiteAnswer, SiteAsk, SiteChoice } from '../shared/records.ts';
 import { allowedOnce, asks, sites } from '../shared/storage.ts';
 
 export type Verdict = 'allowed' | 'denied';

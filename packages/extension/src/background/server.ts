@@ -1,5 +1,5 @@
 /** Requests to the paired server. */
-import type { Connection, Paired } from '../shared/connection.ts';
+import type { Connection, Paired } from '../shared/records.ts';
 import { connection } from '../shared/storage.ts';
 
 /** `retry`: the server may answer later. */
@@ -14,7 +14,7 @@ export class ServerError extends Error {
   }
 }
 
-export const NOT_PAIRED = 'The extension is not paired with a server. Open the side panel to pair it.';
+const NOT_PAIRED = 'The extension is not paired with a server. Open the side panel to pair it.';
 
 export async function pairedNow(): Promise<Paired> {
   const now = await connection.get();

@@ -11,7 +11,7 @@ import { PageFailure, pageError } from './page-error.ts';
 import { sendToPage } from './page-world.ts';
 import { settle } from './settle.ts';
 import { takeSnapshot } from './snapshot/snapshot.ts';
-import { runTool } from './tools/tools.ts';
+import { runTool } from './tools.ts';
 
 /** The worker knows addresses of its own server. The console says itself what it is, under any name and of any server. */
 const isConsole = (): boolean =>

@@ -2,7 +2,7 @@
 import type { Action } from '@parlance/copilot';
 import type { Inspection, PageTool, SensitiveReason } from '../messages.ts';
 import { repeatedAction } from './actions/dialogs.ts';
-import { pressedAt } from './actions/points.ts';
+import { pressedAt } from './actions/pointer.ts';
 import { activeElement, closest, elementsIn } from './dom/flat-tree.ts';
 import {
   destinationOf,
@@ -13,14 +13,14 @@ import {
   isTextArea,
   isTextInput,
   isTickedInput,
+  roleOf,
 } from './dom/kinds.ts';
 import { nameOf } from './dom/names.ts';
-import { roleOf } from './dom/roles.ts';
 import { isPaymentField } from './dom/secrets.ts';
 import { isVisible } from './dom/visibility.ts';
-import { keyNamed } from './events/keyboard.ts';
+import { keyNamed } from './events.ts';
 import { elementById, numberOf } from './numbers.ts';
-import { elementSelected, type Parameters, textIn } from './tools/parameters.ts';
+import { elementSelected, type Parameters, textIn } from './tools.ts';
 
 export async function inspect(action: Action): Promise<Inspection> {
   const element = await targetOf(action);

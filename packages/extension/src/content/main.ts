@@ -1,8 +1,7 @@
 /** The content script of a tab. It can be injected more than once. */
 import type { ContentRequest } from '../messages.ts';
 import { handle } from './handle.ts';
-import { catchNewTabs } from './new-tabs.ts';
-import { listenToPage } from './page-world.ts';
+import { catchNewTabs, listenToPage } from './page-world.ts';
 import { watchNetwork } from './settle.ts';
 
 const INSTALLED = Symbol.for('parlance.content');

@@ -4,8 +4,8 @@
  */
 
 import { elementsIn } from './dom/flat-tree.ts';
+import { roleOf } from './dom/kinds.ts';
 import { nameOf } from './dom/names.ts';
-import { roleOf } from './dom/roles.ts';
 import { textOf } from './dom/text.ts';
 import { clickTarget, inTab, openAim } from './dom/visibility.ts';
 import { PageFailure } from './page-error.ts';

@@ -3,7 +3,6 @@ import type { Observations } from '../messages.ts';
 import { rootsIn } from './dom/flat-tree.ts';
 import { isElement } from './dom/kinds.ts';
 import { isRendered } from './dom/visibility.ts';
-import { HOVER_MARK } from './hover-mark.ts';
 import { isIndicator } from './indicator.ts';
 import { reported, resetReported } from './page-world.ts';
 
@@ -133,3 +132,6 @@ function isLoading(): boolean {
   }
   return false;
 }
+
+/** Marks what is under the pointer, where rules for `:hover` are repeated. */
+export const HOVER_MARK = 'data-parlance-hover';

@@ -2,7 +2,7 @@
  * Runs in the page's own world: answers `alert`, `confirm` and `prompt` at once, reports blocked popups, and counts requests
  * that are under way. Until the content script activates it, it only takes note of listeners.
  */
-import { FROM_PAGE, type FromPage, PRESSABLE, TO_PAGE, type ToPage } from '../page-channel.ts';
+import { FROM_PAGE, type FromPage, PRESSABLE, TO_PAGE, type ToPage } from '../messages.ts';
 
 const state = {
   active: false,

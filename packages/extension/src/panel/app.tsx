@@ -1,28 +1,19 @@
 /** Root component: pairing, or the paired server. */
 
 import type { Session } from '@parlance/sdk';
-import { Button, IconButton } from '@parlance/ui/components/button.tsx';
-import { Chip } from '@parlance/ui/components/chip.tsx';
-import { Empty } from '@parlance/ui/components/empty.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
-import { Toasts } from '@parlance/ui/components/toast.tsx';
-import { followActivity, useConnection } from '@parlance/ui/state/activity.ts';
-import { dayGroups } from '@parlance/ui/state/day-groups.ts';
+import { Button, Chip, Empty, IconButton, Notice, Toasts } from '@parlance/ui/components/controls.tsx';
+import { followActivity, followServer, useConnection } from '@parlance/ui/state/activity.ts';
 import { connectTo, loadServer, useAccess } from '@parlance/ui/state/server.ts';
 import { forgetSessions } from '@parlance/ui/state/session.ts';
+import { dayGroups } from '@parlance/ui/state/session-order.ts';
 import { useSessions } from '@parlance/ui/state/sessions.ts';
-import { followServer } from '@parlance/ui/state/settings-changes.ts';
 import { useEffect, useState } from 'react';
-import type { Paired } from '../shared/connection.ts';
+import { isRunning, type Paired } from '../shared/records.ts';
 import { connection, tasks, toolUses } from '../shared/storage.ts';
-import { isRunning } from '../shared/task-record.ts';
 import { ChatPage } from './chat/page.tsx';
-import { PairPage } from './pair/page.tsx';
-import { endPairing } from './pair/pairing.ts';
+import { endPairing, PairPage } from './pair/page.tsx';
 import { SettingsPage } from './settings/page.tsx';
-import { useStored } from './use-stored.ts';
-import { show, useView } from './view.ts';
-import { sendToWorker } from './worker.ts';
+import { sendToWorker, show, useStored, useView } from './state.ts';
 
 export function App() {
   const now = useStored(connection);

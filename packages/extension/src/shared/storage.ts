@@ -1,9 +1,5 @@
 /** Values in the storage of the extension, which the worker and the panel share. Page scripts cannot read them. */
-import type { Ask } from './asks.ts';
-import type { Connection } from './connection.ts';
-import type { SitePermissions } from './sites.ts';
-import type { TaskRecord } from './task-record.ts';
-import type { ToolUse } from './tool-use.ts';
+import type { Ask, Connection, SitePermissions, TaskRecord, ToolUse } from './records.ts';
 
 /** `local` outlives the browser, `session` only the worker. */
 type StoredValues = {
@@ -55,10 +51,11 @@ function storedValue<AreaName extends Area, Name extends keyof StoredValues[Area
   name: Name,
 ): StoredValue<StoredValues[AreaName][Name]> {
   type Value = StoredValues[AreaName][Name];
-  const area = chrome.storage[areaName];
+  // Read when it is used: tests of what does not use it have no `chrome`.
+  const area = () => chrome.storage[areaName];
   const fallback = DEFAULTS[areaName][name];
-  const get = async (): Promise<Value> => ((await area.get(name))[name] as Value | undefined) ?? fallback;
-  const set = (value: Value): Promise<void> => area.set({ [name]: value });
+  const get = async (): Promise<Value> => ((await area().get(name))[name] as Value | undefined) ?? fallback;
+  const set = (value: Value): Promise<void> => area().set({ [name]: value });
   let queue: Promise<unknown> = Promise.resolve();
   return {
     get,
@@ -77,8 +74,8 @@ function storedValue<AreaName extends Area, Name extends keyof StoredValues[Area
       const listener = (changes: Record<string, chrome.storage.StorageChange>) => {
         if (name in changes) changed((changes[name]?.newValue as Value | undefined) ?? fallback);
       };
-      area.onChanged.addListener(listener);
-      return () => area.onChanged.removeListener(listener);
+      area().onChanged.addListener(listener);
+      return () => area().onChanged.removeListener(listener);
     },
   };
 }

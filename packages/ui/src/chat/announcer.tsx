@@ -1,8 +1,7 @@
 import type { SessionView } from '@parlance/sdk';
 import type { MarkedToken, Token } from 'marked';
 import { useEffect, useRef, useState } from 'react';
-import { decodeEntities } from '../markdown/entities.ts';
-import { isMath, lexedWithMath } from '../markdown/math-lex.ts';
+import { decodeEntities, isMath, lexedWithMath } from '../markdown/lex.ts';
 import { saidIn } from './rows.ts';
 
 /** Maximum length of the beginning of an answer that is read, as Markdown. */

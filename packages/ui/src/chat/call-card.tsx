@@ -1,19 +1,17 @@
 /** One tool call: input, progress and output. */
-
 import type { Json } from '@parlance/protocol';
+import { patchedFiles } from '@parlance/protocol/patch';
 import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
 import { memo, type ReactNode } from 'react';
+import { answerText, commandLine } from '../components/approval/approval.ts';
 import { ApprovalCard } from '../components/approval/approval-card.tsx';
-import { answerText } from '../components/approval/approval-text.ts';
-import { Chip, type ChipVariant } from '../components/chip.tsx';
-import { Icon } from '../components/icon.tsx';
+import { reportedFiles } from '../components/approval/patch.ts';
+import { PatchView } from '../components/approval/patch-view.tsx';
+import { Chip, type ChipVariant, Collapsible, CopyButton, Icon } from '../components/controls.tsx';
+import { Code } from '../markdown/code-block.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { useServer } from '../state/server.ts';
-import { CallInput } from './call-input.tsx';
-import { CallSection } from './call-section.tsx';
-import { callSummary } from './call-summary.ts';
-import { Collapsible } from './collapsible.tsx';
-import { duration } from './cost.ts';
+import { counted, duration } from './cost.ts';
 import { Parts } from './parts.tsx';
 import { textOf } from './rows.ts';
 
@@ -181,7 +179,7 @@ function PlanSteps({ call: { call, input } }: { readonly call: CallView }) {
       name={`call ${call}`}
       icon="plan"
       className="reasoning"
-      summary={`Plan: ${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`}
+      summary={`Plan: ${counted(steps.length, 'step')}`}
     >
       <ol className="browser-plan">
         {steps.map((step) => (
@@ -258,3 +256,90 @@ function stateOf({ tool, state }: CallView): { variant: ChipVariant; word: strin
       return { variant: 'bad', word: 'Failed' };
   }
 }
+
+// The input of a call: its command or patch as such, everything else as JSON.
+
+export const isCommand = (value: unknown): value is string[] =>
+  Array.isArray(value) && value.length > 0 && value.every((word) => typeof word === 'string');
+
+export function CallInput({ call }: { call: CallView }) {
+  const { input, malformed, approval, state } = call;
+  if (malformed !== undefined)
+    return (
+      <CallSection title="Malformed input (not JSON)" copy={malformed}>
+        <Code code={malformed} language="" />
+      </CallSection>
+    );
+  const { command, ...rest } = input;
+  // A shell runs patches, too.
+  const patch = typeof input.patch === 'string' ? input.patch : approval?.ask.patch;
+  if (patch !== undefined) {
+    const known = approval?.ask.files ?? (state.phase === 'ended' ? reportedFiles(state.data) : undefined);
+    return (
+      <CallSection title="Patch" copy={patch}>
+        <PatchView patch={patch} replaces={approval?.ask.replaces} files={known} />
+      </CallSection>
+    );
+  }
+  if (isCommand(command)) {
+    const line = commandLine(command);
+    return (
+      <>
+        <CallSection title="Command" copy={line}>
+          <Code code={line} language="bash" />
+        </CallSection>
+        <Fields fields={rest} />
+      </>
+    );
+  }
+  return <Fields fields={input} />;
+}
+
+function Fields({ fields }: { fields: CallView['input'] }) {
+  const json = JSON.stringify(fields, null, 2);
+  if (json === '{}') return null;
+  return (
+    <CallSection title="Input" copy={json}>
+      <Code code={json} language="json" />
+    </CallSection>
+  );
+}
+
+type SectionProps = {
+  readonly title: string;
+  /** '': nothing to copy */
+  readonly copy: string;
+  readonly children: ReactNode;
+};
+
+/** A titled part of a call, such as its output. */
+export function CallSection({ title, copy, children }: SectionProps) {
+  return (
+    <section className="call-section">
+      <div className="call-section-head">
+        <h3>{title}</h3>
+        {copy !== '' && <CopyButton text={copy} />}
+      </div>
+      {children}
+    </section>
+  );
+}
+
+// What a call is about, in one line. Pure.
+
+const MAX_LENGTH = 200;
+const MAIN = ['command', 'path', 'query', 'url', 'pattern', 'agent', 'text'] as const;
+
+/** The main argument: command, path or query, files of a patch, steps of a plan, or else the first text. */
+export function callSummary({ input, approval }: Pick<CallView, 'input' | 'approval'>): string {
+  const { command, patch } = input;
+  if (isCommand(command)) return commandLine(command);
+  if (typeof patch === 'string')
+    return firstLine([...new Set(patchedFiles(patch).map(({ path }) => path))].join(', '));
+  if (Array.isArray(input.steps)) return counted(input.steps.length, 'step');
+  const texts = [...MAIN.map((key) => input[key]), approval?.ask.description, ...Object.values(input)];
+  return firstLine(texts.find((value) => typeof value === 'string' && value !== '') ?? '');
+}
+
+const firstLine = (text: unknown): string =>
+  String(text).trim().split('\n', 1)[0]?.slice(0, MAX_LENGTH) ?? '';

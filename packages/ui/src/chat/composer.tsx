@@ -5,27 +5,20 @@ import {
   type KeyboardEvent,
   type ReactNode,
   type RefObject,
-  useCallback,
   useEffect,
   useId,
   useLayoutEffect,
   useRef,
   useState,
-  useSyncExternalStore,
 } from 'react';
 import { focusPendingCard, useMessageField } from '../components/approval/use-keys.ts';
-import { Button, IconButton } from '../components/button.tsx';
-import { Icon } from '../components/icon.tsx';
-import { Notice } from '../components/notice.tsx';
-import { attempt } from '../components/toast.tsx';
-import { useHighlighterSoon } from '../markdown/use-highlighter.ts';
+import { Button, Icon, IconButton, Notice } from '../components/controls.tsx';
+import { useHighlighterSoon } from '../markdown/code-block.tsx';
 import { loadModels, useListedModels } from '../state/models.ts';
 import { useServer } from '../state/server.ts';
-
+import { readStorage, writeStorage } from '../state/storage.ts';
+import { useMedia } from '../state/store.ts';
 import { ACCEPTED, type Attachment, attachmentOf, NotText, problemWith } from './attachments.ts';
-import { readDraft, writeDraft } from './drafts.ts';
-
-import { useRecall } from './recall.ts';
 import { type Choice, namesModel, parseSlash, type Slash, slashChoices } from './slash.ts';
 
 /** `supersede` interrupts the running turn; `queue` waits for it. */
@@ -324,14 +317,12 @@ function useFiles(): Files {
       setHovering(false);
       void add(event.dataTransfer?.files ?? []);
     };
-    addEventListener('dragover', over);
-    addEventListener('dragleave', leave);
-    addEventListener('drop', drop);
-    return () => {
-      removeEventListener('dragover', over);
-      removeEventListener('dragleave', leave);
-      removeEventListener('drop', drop);
-    };
+    const stop = new AbortController();
+    const { signal } = stop;
+    addEventListener('dragover', over, { signal });
+    addEventListener('dragleave', leave, { signal });
+    addEventListener('drop', drop, { signal });
+    return () => stop.abort();
   });
 
   return {
@@ -415,24 +406,43 @@ function SlashMenu({ id, choices, chosen, onChoose }: SlashMenuProps) {
   );
 }
 
-/** Whether a media query matches; live. */
-function useMedia(query: string): boolean {
-  const subscribe = useCallback(
-    (listener: () => void) => {
-      const list = matchMedia(query);
-      list.addEventListener('change', listener);
-      return () => list.removeEventListener('change', listener);
-    },
-    [query],
-  );
-  return useSyncExternalStore(subscribe, () => matchMedia(query).matches);
+// Brings earlier messages back with the arrow keys, as a shell does.
+
+/**
+ * `earlier` starts with the last message. Returns the text to show for a key; null if the key does something else: a
+ * message that was typed or changed is not replaced.
+ */
+export function recalledText(
+  earlier: readonly string[],
+  { key, text, at }: { readonly key: string; readonly text: string; readonly at: number },
+): { readonly text: string; readonly at: number } | null {
+  if (text !== (earlier[at] ?? '')) return null;
+  const next = key === 'ArrowUp' ? at + 1 : key === 'ArrowDown' ? at - 1 : at;
+  if (next === at || next < -1 || next >= earlier.length) return null;
+  return { text: earlier[next] ?? '', at: next };
 }
 
-/** Like `attempt`; false also if the work returns false. */
-export async function attempted(work: () => Promise<boolean>): Promise<boolean> {
-  let done = false;
-  await attempt(async () => {
-    done = await work();
-  });
-  return done;
+export function useRecall(earlier: readonly string[]): (key: string, text: string) => string | null {
+  const at = useRef(-1);
+  return (key, text) => {
+    if (text === '') at.current = -1;
+    const recalled = recalledText(earlier, { key, text, at: at.current });
+    if (recalled === null) return null;
+    at.current = recalled.at;
+    return recalled.text;
+  };
+}
+
+// Texts that have not been sent, kept until the tab is closed. `new` is that of a session that does not exist yet.
+
+const nameOf = (draft: string): string => `parlance.draft.${draft}`;
+
+export const readDraft = (draft: string): string => readStorage('session', nameOf(draft)) ?? '';
+
+export const writeDraft = (draft: string, text: string): void =>
+  writeStorage('session', nameOf(draft), text === '' ? null : text);
+
+export function moveDraft(from: string, to: string): void {
+  writeDraft(to, readDraft(from));
+  writeDraft(from, '');
 }

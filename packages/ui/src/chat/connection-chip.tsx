@@ -1,6 +1,5 @@
 import type { ConnectionState } from '@parlance/sdk';
-import { Button } from '../components/button.tsx';
-import { Chip } from '../components/chip.tsx';
+import { Button, Chip } from '../components/controls.tsx';
 import { useDisconnectedLately } from '../state/activity.ts';
 
 type ChipProps = { readonly connection: ConnectionState; readonly retryNow: () => void };

@@ -48,6 +48,9 @@ const FEW = new Intl.NumberFormat('en', { maximumSignificantDigits: 3, notation:
 
 export const shortNumber = (count: number): string => FEW.format(count);
 
+/** `1 step`, `2 steps` */
+export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
 export const dollars = (cost: number): string =>
   `$${cost >= 0.1 ? cost.toFixed(2) : cost.toLocaleString('en', { maximumSignificantDigits: 2 })}`;
 

@@ -1,8 +1,7 @@
 /** Parts of an input or of a tool's output. */
 import type { Link, Part } from '@parlance/protocol';
-import { download } from '../components/download.ts';
-import { Icon } from '../components/icon.tsx';
-import { Picture } from '../components/picture.tsx';
+import { download, Icon } from '../components/controls.tsx';
+import { Picture } from '../components/dialog.tsx';
 import { ansiRuns, hasAnsi } from '../markdown/ansi.ts';
 import { Markdown } from '../markdown/markdown.tsx';
 

@@ -1,17 +1,27 @@
-import type { CompactionView, Item, TurnView } from '@parlance/sdk';
-import { memo, type ReactNode } from 'react';
-import { Button } from '../components/button.tsx';
-import { Icon, type IconName } from '../components/icon.tsx';
-import { attempt } from '../components/toast.tsx';
+/** One row of the transcript: an input, an item of a turn, its end, or what is between turns. */
+import type { HistoryItem, InputId, Part } from '@parlance/protocol';
+import type { CompactionView, HistoryView, InputView, Item, TurnView } from '@parlance/sdk';
+import { createContext, type KeyboardEvent, memo, type ReactNode, useContext, useState } from 'react';
+import {
+  attempt,
+  Button,
+  Chip,
+  Collapsible,
+  CopyButton,
+  Icon,
+  IconButton,
+  type IconName,
+  Notice,
+} from '../components/controls.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
+import { may } from '../state/may.ts';
+import { usePrices } from '../state/models.ts';
+import { hrefOf } from '../state/router.ts';
 import { parlance, useServer } from '../state/server.ts';
 import { CallCard } from './call-card.tsx';
-import { Collapsible } from './collapsible.tsx';
-import { duration, shortNumber } from './cost.ts';
-import { History } from './history.tsx';
-import { InputRow, SendingRow } from './input-row.tsx';
-import { type Row, restartText } from './rows.ts';
-import { TurnEnd } from './turn-end.tsx';
+import { costOf, dollars, duration, priceOf, shortNumber } from './cost.ts';
+import { Parts } from './parts.tsx';
+import { type Branch, isPaused, type Row, restartText, type Shown, saidIn, textOf } from './rows.ts';
 
 /** Rendered again only if the row changes. */
 export const RowView = memo(function RowView({ session, row }: { session: string; row: Row }) {
@@ -129,3 +139,319 @@ function Working({ turn }: { turn: TurnView }) {
     </p>
   );
 }
+
+// An input of the user, with "edit and send again".
+
+const TIME = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' });
+
+type InputProps = { readonly session: string; readonly input: InputView; readonly queued?: boolean };
+
+export const InputRow = memo(function InputRow({ session, input, queued = false }: InputProps) {
+  const [editing, setEditing] = useState(false);
+  const isLatest = useContext(IsLatest);
+  const { dialect, superseded } = input;
+  const parts = input.parts.filter(({ type }) => type !== 'page');
+  const text = textOf(parts);
+  if (editing)
+    return <Edit session={session} input={input} queued={queued} onDone={() => setEditing(false)} />;
+  return (
+    <div className="said" data-queued={queued || undefined}>
+      <div className="said-bubble">
+        {input.call ? <code>{input.call.tool}</code> : <Parts parts={parts} text="plain" />}
+      </div>
+      <div className="said-under">
+        {queued && (
+          <Chip variant="busy" title="Starts after the current turn">
+            Queued
+          </Chip>
+        )}
+        {superseded !== null && (
+          <Chip variant="waiting" title="Sent to interrupt the agent">
+            Interrupted turn
+          </Chip>
+        )}
+        {dialect !== 'native' && <Chip title="Dialect of the sender">via {dialect}</Chip>}
+        {input.agent && <Chip>to {input.agent.name}</Chip>}
+        {parts.length < input.parts.length && (
+          <Chip variant="waiting" title="The page was sent as untrusted content">
+            with the page
+          </Chip>
+        )}
+        <time dateTime={new Date(input.at).toISOString()}>{TIME.format(input.at)}</time>
+        {text !== '' && <CopyButton text={text} label="Copy message" />}
+        <Versions of={input.input} at="message" />
+        {isLatest && !input.call && (!queued || input.turn) && (
+          <IconButton
+            icon="edit"
+            label={queued ? 'Edit queued message' : 'Edit'}
+            onClick={() => setEditing(true)}
+          />
+        )}
+        {queued && input.turn && (
+          <IconButton
+            icon="trash"
+            label="Remove from queue"
+            onClick={() => void attempt(() => parlance.session(session).cancel({ turn: input.turn }))}
+          />
+        )}
+      </div>
+    </div>
+  );
+});
+
+/** Looks like a message; after a moment it says that it is not sent yet. */
+export const SendingRow = ({ parts }: { parts: readonly Part[] }) => (
+  <div className="said" data-sending>
+    <div className="said-bubble">
+      <Parts parts={parts} text="plain" />
+    </div>
+    <div className="said-under">
+      <span>Sending …</span>
+    </div>
+  </div>
+);
+
+type VersionsProps = { readonly of: string; readonly at: Branch['at'] };
+
+/** ‹ 1/2 › for the input with that id, unless it belongs elsewhere. */
+export function Versions({ of: input, at }: VersionsProps) {
+  const { branches, choose } = useContext(Branches);
+  const branch = branches.get(input);
+  if (branch?.at !== at) return null;
+  const { latest, index, count } = branch;
+  return (
+    <span className="versions">
+      <IconButton
+        icon="back"
+        label="Previous version"
+        disabled={index === 0}
+        onClick={() => choose(latest, index - 1)}
+      />
+      <span>
+        <span className="unseen">Version </span>
+        {index + 1}/{count}
+      </span>
+      <IconButton
+        icon="chevron"
+        label="Next version"
+        disabled={index === count - 1}
+        onClick={() => choose(latest, index + 1)}
+      />
+    </span>
+  );
+}
+
+type EditProps = {
+  readonly session: string;
+  readonly input: InputView;
+  readonly queued: boolean;
+  readonly onDone: () => void;
+};
+
+/** Continues from before the message: the old one and its answer become an earlier version. A queued one is queued again. */
+function Edit({ session, input, queued, onDone }: EditProps) {
+  const [text, setText] = useState(textOf(input.parts));
+  const [busy, setBusy] = useState(false);
+
+  async function send(): Promise<void> {
+    const rest = input.parts.filter((part) => part.type !== 'text' || part.link);
+    const parts: Part[] = [...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]), ...rest];
+    setBusy(true);
+    const handle = parlance.session(session);
+    const replaced = await attempt(async () => {
+      if (queued) await handle.cancel({ turn: input.turn });
+      await handle.submit(parts, queued ? {} : { replaces: input.input });
+    });
+    if (replaced) onDone();
+    setBusy(false);
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.key === 'Escape') onDone();
+    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    void send();
+  }
+
+  return (
+    <div className="said said-edit">
+      <textarea
+        // biome-ignore lint/a11y/noAutofocus: the reader has just asked for this field
+        autoFocus
+        aria-label="Edited message"
+        dir="auto"
+        value={text}
+        rows={3}
+        onFocus={({ target }) => target.setSelectionRange(target.value.length, target.value.length)}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <p className="hint">
+        {queued
+          ? 'Sending moves the message to the end of the queue.'
+          : 'The conversation continues from here. What follows now stays as an earlier version.'}
+      </p>
+      <div className="said-edit-buttons">
+        <Button onClick={onDone}>Cancel</Button>
+        <Button
+          variant="primary"
+          disabled={busy || (text.trim() === '' && input.parts.length < 2)}
+          onClick={() => void send()}
+        >
+          Send
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+// Outcome and usage of a turn, with "regenerate".
+
+export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: string; turn: TurnView }) {
+  const about = useServer();
+  const price = priceOf(turn, about, usePrices());
+  const isLatest = useContext(IsLatest);
+  const { state, usage, input } = turn;
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const said = saidIn(turn);
+  const again = () =>
+    attempt(async () => {
+      if (input) await parlance.session(session).submit([...input.parts], { replaces: input.input });
+    });
+
+  return (
+    <div className="turn-end">
+      {state.status === 'failed' && (
+        <Notice
+          variant="danger"
+          action={
+            input &&
+            isLatest && (
+              <Button icon="retry" onClick={again}>
+                Try again
+              </Button>
+            )
+          }
+        >
+          {state.fault.message}
+          {state.fault.code.startsWith('provider_') && may(about, 'setup') && (
+            <>
+              {' '}
+              <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>Model settings</a>
+            </>
+          )}
+        </Notice>
+      )}
+      <div className="turn-end-line">
+        {said !== '' && <CopyButton text={said} label="Copy answer" />}
+        {input && isLatest && !input.call && state.status !== 'failed' && !isPaused(turn) && (
+          <IconButton icon="retry" label="Regenerate" onClick={again} />
+        )}
+        {input && <Versions of={input.input} at="answer" />}
+        {state.status === 'cancelled' && <span>{CANCELLED[state.reason]}</span>}
+        {'durationMs' in state && <span>{duration(state.durationMs)}</span>}
+        {tokens > 0 && (
+          <span title={usageText(usage)}>
+            {shortUsage(usage)}
+            {price && ` · ${dollars(costOf(usage, price))}`}
+          </span>
+        )}
+      </div>
+    </div>
+  );
+});
+
+const CANCELLED: Readonly<Record<'cancelled' | 'superseded' | 'denied', string>> = {
+  cancelled: 'Stopped',
+  superseded: 'Interrupted by a new message',
+  denied: 'Ended: a call was denied',
+};
+
+/** `1.2K in, 300 out` */
+export const shortUsage = ({ inputTokens, outputTokens }: TurnView['usage']): string =>
+  `${shortNumber(inputTokens)} in, ${shortNumber(outputTokens)} out`;
+
+export const usageText = ({
+  inputTokens,
+  outputTokens,
+  cachedTokens,
+  reasoningTokens,
+}: TurnView['usage']): string =>
+  [
+    `${inputTokens.toLocaleString()} in`,
+    cachedTokens ? `${cachedTokens.toLocaleString()} of them cached` : '',
+    `${outputTokens.toLocaleString()} out`,
+    reasoningTokens ? `${reasoningTokens.toLocaleString()} of them reasoning` : '',
+  ]
+    .filter(Boolean)
+    .join(', ');
+
+// A conversation that the session took over from elsewhere.
+
+export function History({ entry }: { entry: HistoryView }) {
+  const { items, dialect, seqs } = entry;
+  return items.map((item, index) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: the items of an entry never change
+    <HistoryItemView key={index} name={`history ${seqs[0]} ${index}`} item={item} dialect={dialect} />
+  ));
+}
+
+type HistoryItemProps = { readonly name: string; readonly item: HistoryItem; readonly dialect: string };
+
+function HistoryItemView({ name, item, dialect }: HistoryItemProps) {
+  switch (item.type) {
+    case 'user':
+      return (
+        <div className="said">
+          <div className="said-bubble">
+            <Parts parts={item.parts} text="plain" />
+          </div>
+          <div className="said-under">
+            <Chip title="From before this session">imported via {dialect}</Chip>
+          </div>
+        </div>
+      );
+    case 'system':
+      return (
+        <Collapsible name={name} icon="thought" className="reasoning" summary="System message">
+          <Markdown text={item.text} />
+        </Collapsible>
+      );
+    case 'text':
+      return <Markdown text={item.text} />;
+    case 'reasoning':
+      return (
+        <Collapsible name={name} icon="thought" className="reasoning" summary="Thought">
+          <Markdown text={item.text} />
+        </Collapsible>
+      );
+    case 'call':
+      return (
+        <Collapsible name={name} icon="tool" className="reasoning" summary={`Called ${item.tool}`}>
+          <Parts parts={[{ type: 'text', text: JSON.stringify(item.input, null, 2) }]} text="output" />
+        </Collapsible>
+      );
+    case 'result':
+      return (
+        <Collapsible
+          name={name}
+          icon="tool"
+          className="reasoning"
+          summary={item.failed ? 'The call failed' : 'Result of the call'}
+        >
+          <Parts parts={item.parts} text="output" />
+        </Collapsible>
+      );
+  }
+}
+
+// The versions of a conversation, for its rows.
+
+export type BranchContext = Pick<Shown, 'branches'> & {
+  readonly choose: (latest: InputId, index: number) => void;
+};
+
+export const Branches = createContext<BranchContext>({ branches: new Map(), choose: () => undefined });
+
+/** False: an earlier version is shown. On its own because `Branches` changes with each token. */
+export const IsLatest = createContext(true);

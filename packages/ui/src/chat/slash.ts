@@ -1,4 +1,5 @@
-/** Slash commands of the console. */
+/** Slash commands of the console and the terminal. */
+import type { ApprovalMode } from '@parlance/protocol';
 import type { About, ProviderModels } from '@parlance/sdk';
 import { type ModelGroup, matching, modelGroups } from '../components/model-picker/options.ts';
 import { type Caller, may, type Needs } from '../state/may.ts';
@@ -120,3 +121,76 @@ const MODES = [
 /** Commands need a sandbox to run without approval, whatever the mode. */
 export const approvalModes = ({ sandbox }: Pick<About, 'sandbox'>) =>
   MODES.filter(({ id }) => sandbox || id !== 'full-auto');
+
+/** What slash commands act on. Promises reject with the server's error. */
+export type SlashContext = {
+  choose(change: {
+    readonly model?: string | null;
+    readonly agent?: string;
+    readonly approval?: ApprovalMode | null;
+  }): Promise<unknown>;
+  compact(): Promise<unknown>;
+  clear(): Promise<unknown>;
+  /** Begins a session in the domain. */
+  openDomain(domain: About['domains'][number]): void;
+  help(): void;
+  /** Shows a sentence. */
+  notice(text: string): void;
+  /** Asks before everything runs without approval. */
+  confirmFullAuto?(): void;
+};
+
+/** Executes a slash command. False if nothing was done and the reason was shown. */
+export async function applySlash(
+  { name, argument }: Slash,
+  about: About,
+  context: SlashContext,
+): Promise<boolean> {
+  const named = <One extends { readonly id: string; readonly name: string }>(all: readonly One[]) =>
+    all.find(({ id, name }) => [id, name.toLowerCase()].includes(argument.toLowerCase()));
+  const missing = (usage: string, known: readonly { readonly id: string }[]): false => {
+    context.notice(`${usage}: ${known.map(({ id }) => id).join(', ')}`);
+    return false;
+  };
+  switch (name) {
+    case 'help':
+      context.help();
+      return true;
+    case 'compact':
+      await context.compact();
+      return true;
+    case 'clear':
+      await context.clear();
+      return true;
+    case 'model':
+      if (argument === '') return missing('/model NAME', about.models);
+      await context.choose({ model: argument === AS_SERVER ? null : argument });
+      context.notice(`Model: ${argument === AS_SERVER ? `${about.model} (server default)` : argument}.`);
+      return true;
+    case 'agent': {
+      const agent = named(about.agents);
+      if (!agent) return missing('/agent NAME', about.agents);
+      await context.choose({ agent: agent.id });
+      context.notice(`Agent: ${agent.name}.`);
+      return true;
+    }
+    case 'domain': {
+      const domain = named(about.domains);
+      if (!domain) return missing('/domain NAME', about.domains);
+      context.openDomain(domain);
+      return true;
+    }
+    case 'approval': {
+      const modes = approvalModes(about);
+      const mode = modes.find(({ id }) => id === argument)?.id;
+      if (!mode && argument !== AS_SERVER) return missing('/approval MODE', modes);
+      if (mode === 'full-auto' && context.confirmFullAuto) {
+        context.confirmFullAuto();
+        return true;
+      }
+      await context.choose({ approval: mode ?? null });
+      context.notice(`Approval mode: ${mode ?? `${about.approval} (server default)`}.`);
+      return true;
+    }
+  }
+}

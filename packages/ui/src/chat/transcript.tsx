@@ -1,14 +1,13 @@
 /** Virtualised rows of a session. Follows the end while the reader is there. */
 
 import type { BlockView, Item } from '@parlance/sdk';
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { elementScroll, useVirtualizer } from '@tanstack/react-virtual';
 import type { Token } from 'marked';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useDistantCard } from '../components/approval/use-keys.ts';
-import { Button, IconButton } from '../components/button.tsx';
-import type { Lexed } from '../markdown/lex.ts';
+import { Button, IconButton } from '../components/controls.tsx';
+import { type Lexed, lexedWithMath } from '../markdown/lex.ts';
 import { MarkdownBlocks } from '../markdown/markdown.tsx';
-import { lexedWithMath } from '../markdown/math-lex.ts';
 import { RowView } from './row.tsx';
 import { type Row, rowWith } from './rows.ts';
 
@@ -53,6 +52,8 @@ export function Transcript({ session, rows: all, target = 0, needsApproval = fal
   /** the reader is at the end: what grows is followed */
   const follows = useRef(true);
   const [away, setAway] = useState(false);
+  /** where the view was when last looked at, and when the reader last did something that scrolls */
+  const seen = useRef({ top: 0, height: 0, actedAt: Number.NEGATIVE_INFINITY });
   // A new function makes the virtualizer compute the positions of all rows again.
   const getItemKey = useCallback((index: number) => rows[index]?.key ?? index, [rows]);
   const list = useVirtualizer({
@@ -65,12 +66,18 @@ export function Transcript({ session, rows: all, target = 0, needsApproval = fal
     // The outline of a message that a search has found is in view.
     scrollPaddingStart: 16,
     paddingEnd: PADDING_END,
+    // Rows above the view that were measured move it: that is not the reader either.
+    scrollToFn: (offset, options, instance) => {
+      elementScroll(offset, options, instance);
+      seen.current.top = scroller.current?.scrollTop ?? 0;
+    },
   });
 
   /** Rows that are measured on the way change where the end is: it is reached by following it. */
   const toEnd = useCallback(() => {
     list.cancelScroll();
     follows.current = true;
+    seen.current.actedAt = Number.NEGATIVE_INFINITY;
     if (scroller.current) scroller.current.scrollTop = scroller.current.scrollHeight;
   }, [list]);
 
@@ -102,24 +109,24 @@ export function Transcript({ session, rows: all, target = 0, needsApproval = fal
   useEffect(() => {
     const element = scroller.current;
     if (!element) return;
-    let { scrollTop: top, scrollHeight: height } = element;
-    let actedAt = Number.NEGATIVE_INFINITY;
+    Object.assign(seen.current, { top: element.scrollTop, height: element.scrollHeight });
     const update = () => {
       const { scrollTop, scrollHeight, clientHeight } = element;
+      const { top, height, actedAt } = seen.current;
       const below = scrollHeight - scrollTop - clientHeight;
       // Rows that shrink and grow move the view up, too: that is not a reader who leaves the end.
       const byReader = scrollHeight === height || performance.now() < actedAt + ACTING_MS;
       if (scrollTop > top && below <= NEAR) follows.current = true;
       // What is at the end after rows have shrunk is followed again.
       else if (scrollTop < top && (below <= 1 || byReader)) follows.current = below <= 1;
-      [top, height] = [scrollTop, scrollHeight];
+      Object.assign(seen.current, { top: scrollTop, height: scrollHeight });
       setAway(below > NEAR);
     };
     const act = (event: Event) => {
       if (event instanceof KeyboardEvent && !SCROLL_KEYS.has(event.key)) return;
       // The scroll bar, and nothing inside.
       if (event.type === 'pointerdown' && event.target !== element) return;
-      actedAt = performance.now();
+      seen.current.actedAt = performance.now();
     };
     // Rows that are new, grow or are measured, and what appears below the transcript and makes it smaller.
     const resized = new ResizeObserver(() => {

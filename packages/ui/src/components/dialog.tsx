@@ -1,10 +1,7 @@
-/** Modal dialog. The browser traps the focus and closes it with Escape. */
-import { ParlanceError } from '@parlance/sdk';
-import { type FormEvent, type ReactNode, useId, useState } from 'react';
+/** Modal dialogs, and images that fill the window. The browser traps the focus and closes them with Escape. */
+import { type FormEvent, type ReactNode, type RefObject, useEffect, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
-import { Button } from './button.tsx';
-import { Notice } from './notice.tsx';
-import { useModal } from './use-modal.ts';
+import { Button, Notice, useAttempt } from './controls.tsx';
 
 type DialogProps = {
   readonly title: string;
@@ -23,27 +20,17 @@ export function Dialog(props: DialogProps) {
   const { title, children, confirm, danger = false, plain = false, onConfirm, onClose } = props;
   const dialog = useModal();
   const label = useId();
-  const [busy, setBusy] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { busy, problem, run } = useAttempt();
 
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     event.stopPropagation();
-    if (!busy) void run(new FormData(event.currentTarget));
-  }
-
-  async function run(fields: FormData): Promise<void> {
-    setProblem(null);
-    setBusy(true);
-    try {
+    if (busy) return;
+    const fields = new FormData(event.currentTarget);
+    void run(async () => {
       await onConfirm(fields);
       dialog.current?.close();
-    } catch (thrown) {
-      if (!(thrown instanceof ParlanceError)) throw thrown;
-      setProblem(thrown.message);
-    } finally {
-      setBusy(false);
-    }
+    });
   }
 
   // Outside of the page's own forms, which would be submitted with it.
@@ -60,6 +47,46 @@ export function Dialog(props: DialogProps) {
           </Button>
         </div>
       </form>
+    </dialog>,
+    document.body,
+  );
+}
+
+// Opens a dialog above the page. It is about the page below it: navigation closes it.
+
+export function useModal(): RefObject<HTMLDialogElement | null> {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    dialog.current?.showModal();
+    const close = () => dialog.current?.close();
+    addEventListener('hashchange', close);
+    return () => removeEventListener('hashchange', close);
+  }, []);
+  return dialog;
+}
+
+type PictureProps = { readonly src: string; readonly alt: string };
+
+/** An image that fills the window when it is clicked. */
+export function Picture({ src, alt }: PictureProps) {
+  const [zoomed, setZoomed] = useState(false);
+  return (
+    <>
+      <button type="button" className="picture-button" title="Zoom" onClick={() => setZoomed(true)}>
+        <img className="picture" src={src} alt={alt} />
+      </button>
+      {zoomed && <Zoomed src={src} alt={alt} onClose={() => setZoomed(false)} />}
+    </>
+  );
+}
+
+function Zoomed({ src, alt, onClose }: PictureProps & { readonly onClose: () => void }) {
+  const dialog = useModal();
+  return createPortal(
+    <dialog ref={dialog} className="zoomed" aria-label={alt} onClose={onClose}>
+      <button type="button" title="Close" onClick={() => dialog.current?.close()}>
+        <img src={src} alt={alt} />
+      </button>
     </dialog>,
     document.body,
   );

@@ -1,7 +1,6 @@
 /** Menu button. Arrow keys move, Escape closes. The menu is in the top layer: the button may be in a list that scrolls. */
 import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
-import { IconButton } from './button.tsx';
-import { Icon, type IconName } from './icon.tsx';
+import { Icon, IconButton, type IconName } from './controls.tsx';
 
 export type MenuItem = {
   readonly label: string;
@@ -38,14 +37,12 @@ export function Menu({ label, items }: MenuProps) {
     const outside = (event: PointerEvent) => {
       if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
     };
-    addEventListener('pointerdown', outside);
-    addEventListener('resize', moved);
-    addEventListener('scroll', moved, { capture: true });
-    return () => {
-      removeEventListener('pointerdown', outside);
-      removeEventListener('resize', moved);
-      removeEventListener('scroll', moved, { capture: true });
-    };
+    const stop = new AbortController();
+    const { signal } = stop;
+    addEventListener('pointerdown', outside, { signal });
+    addEventListener('resize', moved, { signal });
+    addEventListener('scroll', moved, { capture: true, signal });
+    return () => stop.abort();
   }, [open]);
 
   function close(): void {

@@ -1,6 +1,8 @@
 /** The price of a model: for everyone if an admin sets it, otherwise for this browser. */
-import { setOwnPrice, setSharedPrice, usePrices } from '../state/prices.ts';
+
+import { setOwnPrice, setSharedPrice, usePrices } from '../state/models.ts';
 import { useServer } from '../state/server.ts';
+import { Field } from './controls.tsx';
 import { Dialog } from './dialog.tsx';
 
 const numberIn = (fields: FormData, name: string): number | undefined => {
@@ -30,18 +32,16 @@ export function PriceDialog({ model, size, onClose }: PriceDialogProps) {
   // A price of the catalogue is shown, but not stored.
   const isKnown = price?.catalogue !== undefined;
   const field = (name: string, label: string, value: number | undefined) => (
-    <label className="field">
-      {label}
-      <input
-        name={name}
-        type="number"
-        min="0"
-        step="any"
-        inputMode="decimal"
-        defaultValue={isKnown ? undefined : value}
-        placeholder={isKnown && value !== undefined ? String(value) : undefined}
-      />
-    </label>
+    <Field
+      label={label}
+      name={name}
+      type="number"
+      min="0"
+      step="any"
+      inputMode="decimal"
+      defaultValue={isKnown ? undefined : value}
+      placeholder={isKnown && value !== undefined ? String(value) : undefined}
+    />
   );
 
   async function saveBoth(fields: FormData): Promise<void> {
@@ -73,28 +73,21 @@ export function PriceDialog({ model, size, onClose }: PriceDialogProps) {
           : 'Stored in this browser; an admin sets prices for everyone.'}
         {isKnown && ` Without a price of your own, that of the catalogue of ${price?.catalogue} applies.`}
       </p>
-      {model === null && (
-        <label className="field">
-          Model
-          <input name="model" required maxLength={200} autoComplete="off" />
-        </label>
-      )}
+      {model === null && <Field label="Model" name="model" required maxLength={200} />}
       {field('input', 'Input', price?.input)}
       {field('output', 'Output', price?.output)}
       {field('cached', 'Cached input (optional)', price?.cached)}
       {size && (
-        <label className="field">
-          Context in tokens (optional)
-          <input
-            name="context"
-            type="number"
-            min="1000"
-            step="1"
-            inputMode="numeric"
-            defaultValue={size.set}
-            placeholder={size.known === null ? undefined : String(size.known)}
-          />
-        </label>
+        <Field
+          label="Context in tokens (optional)"
+          name="context"
+          type="number"
+          min="1000"
+          step="1"
+          inputMode="numeric"
+          defaultValue={size.set}
+          placeholder={size.known === null ? undefined : String(size.known)}
+        />
       )}
     </Dialog>
   );

@@ -1,5 +1,6 @@
 /** Syntax highlighting as React elements, or as pieces of lines. */
 import { Fragment, type ReactNode } from 'react';
+import type { Piece } from '../components/approval/patch.ts';
 import { syntaxTree } from './highlighter.ts';
 import type { SyntaxNode } from './syntax.d.ts';
 
@@ -26,8 +27,6 @@ function classOf({ scope }: Exclude<SyntaxNode, string>): string {
   const [first] = scope?.split('.') ?? [];
   return !first || first.startsWith('language:') ? '' : `syntax-${first}`;
 }
-
-type Piece = { readonly text: string; readonly className: string };
 
 /** The lines of the code, each as pieces of one colour. Null if the language is unknown. */
 export function highlightedLines(code: string, language: string): readonly (readonly Piece[])[] | null {

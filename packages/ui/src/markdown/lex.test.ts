@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
-import { lexer } from 'marked';
-import { type Lexed, lexed } from './lex.ts';
+import { lexer, type Token } from 'marked';
+import { isMath, type Lexed, lexed, lexedWithMath } from './lex.ts';
 
 const TEXT = `# Title
 
@@ -105,4 +105,30 @@ test('a growing table of thousands of rows parses only its last part again', () 
   expect(same.length).toBeGreaterThan(after.blocks.length - 3);
   const rows = after.blocks.flatMap((block) => (block.type === 'table' ? block.rows : []));
   expect(rows).toHaveLength(2_001);
+});
+
+/** The formulas of a text, `$$` around those on lines of their own. */
+function formulas(text: string): string[] {
+  const found: string[] = [];
+  const visit = (tokens: readonly Token[]) => {
+    for (const token of tokens) {
+      if (isMath(token)) found.push(token.display ? `$$${token.tex}$$` : token.tex);
+      else if ('tokens' in token && token.tokens) visit(token.tokens);
+    }
+  };
+  visit(lexedWithMath(null, text, true).blocks);
+  return found;
+}
+
+test('formulas are found between dollars and between brackets', () => {
+  expect(formulas('Let $x^2$ and \\(y_1\\) be **bold $z$**.')).toEqual(['x^2', 'y_1', 'z']);
+  expect(formulas('so $$x + y$$ holds, and $$ z $$')).toEqual(['$$x + y$$', '$$z$$']);
+  expect(formulas('so \\[x + y\\] holds')).toEqual(['$$x + y$$']);
+  expect(formulas('$$\n\\frac{1}{2}\n$$\n\n\\[ a \\]\n\ntext')).toEqual(['$$\\frac{1}{2}$$', '$$a$$']);
+});
+
+test('amounts of money, code and lone signs are no formulas', () => {
+  expect(formulas('It costs $5 and $10. `$x$` and $ x $')).toEqual([]);
+  expect(formulas('the pid is $$ here, and `$$x$$`')).toEqual([]);
+  expect(formulas('```\n$$x$$\n```')).toEqual([]);
 });

@@ -3,7 +3,15 @@
  * answer is parsed and rendered again. Lists, tables and paragraphs of any length are divided into parts of about
  * `PART` characters: each is a block of its own, and a long one is not parsed again with every token, either.
  */
-import { Marked, type MarkedExtension, type Token, Tokenizer, type Tokens } from 'marked';
+
+import {
+  Marked,
+  type MarkedExtension,
+  type Token,
+  Tokenizer,
+  type TokenizerAndRendererExtension,
+  type Tokens,
+} from 'marked';
 
 export type Lexed = { readonly text: string; readonly blocks: readonly Token[] };
 
@@ -95,4 +103,96 @@ export function settledCount(blocks: readonly Token[]): number {
     if (open === 0) return index;
   }
   return 0;
+}
+
+// Markdown with formulas: `$x$`, `\\(x\\)`, `$$x$$` and `\\[x\\]`.
+
+export type MathToken = {
+  readonly type: 'math';
+  readonly raw: string;
+  readonly tex: string;
+  readonly display: boolean;
+};
+
+/** As in Pandoc, so that amounts of money are no formulas: no space inside of the signs, and no digit after the last. */
+const INLINE = /^\$(?![\s$])((?:\\.|[^\\$`\n])*?(?:\\.|[^\\$`\s]))\$(?!\d)|^\\\(([^\n]+?)\\\)/;
+/** Also in the middle of a paragraph. */
+const DISPLAY = /^\$\$((?:\\.|[^\\$`\n])+?)\$\$|^\\\[([^\n]+?)\\\]/;
+const BLOCK = /^ {0,3}(?:\$\$([\s\S]+?)\$\$|\\\[([\s\S]+?)\\\])[ \t]*(?:\n|$)/;
+
+const inline: TokenizerAndRendererExtension = {
+  name: 'math',
+  level: 'inline',
+  start: (text) => {
+    const at = text.search(/\$|\\[([]/);
+    return at < 0 ? undefined : at;
+  },
+  tokenizer(text) {
+    const displayed = DISPLAY.exec(text);
+    const [raw, dollars, brackets] = displayed ?? INLINE.exec(text) ?? [];
+    if (raw === undefined) return undefined;
+    return { type: 'math', raw, tex: (dollars ?? brackets ?? '').trim(), display: displayed !== null };
+  },
+};
+
+const block: TokenizerAndRendererExtension = {
+  name: 'mathBlock',
+  level: 'block',
+  start: (text) => {
+    // It is asked for each paragraph, where a formula could interrupt it: no search through the rest of the answer.
+    const end = text.search(/\n[ \t]*\n/);
+    const at = (end < 0 ? text : text.slice(0, end)).search(/^ {0,3}(?:\$\$|\\\[)/m);
+    return at < 0 ? undefined : at;
+  },
+  tokenizer(text) {
+    const [raw, dollars, brackets] = BLOCK.exec(text) ?? [];
+    if (raw === undefined) return undefined;
+    return { type: 'math', raw, tex: (dollars ?? brackets ?? '').trim(), display: true };
+  },
+};
+
+export const lexedWithMath = lexedWith({ extensions: [inline, block] });
+
+export const isMath = (token: Token): token is MathToken & Token => token.type === 'math';
+
+// Decodes character references such as `&amp;`. React escapes the result, so it cannot become markup.
+
+const NAMED: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: '\u00a0',
+  copy: '©',
+  reg: '®',
+  trade: '™',
+  hellip: '…',
+  ndash: '–',
+  mdash: '—',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+  laquo: '«',
+  raquo: '»',
+  times: '×',
+  deg: '°',
+  larr: '←',
+  rarr: '→',
+  le: '≤',
+  ge: '≥',
+  ne: '≠',
+  middot: '·',
+  bull: '•',
+};
+
+export function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(?:#(\d{1,7})|#x([\da-f]{1,6})|(\w{2,8}));/gi, (whole, ...[decimal, hex, name]) => {
+    if (name !== undefined) return Object.hasOwn(NAMED, name) ? (NAMED[name] ?? whole) : whole;
+    const point = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    const surrogate = point >= 0xd800 && point <= 0xdfff;
+    return point === 0 || point > 0x10ffff || surrogate ? '\ufffd' : String.fromCodePoint(point);
+  });
 }

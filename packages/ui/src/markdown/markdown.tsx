@@ -1,13 +1,11 @@
+/** Markdown as elements, with formulas and diagrams. */
 import type { MarkedToken, Token, Tokens } from 'marked';
-import { Fragment, memo, type ReactNode, useRef } from 'react';
-import { Icon } from '../components/icon.tsx';
-import { Picture } from '../components/picture.tsx';
+import { Fragment, memo, type ReactNode, useDeferredValue, useEffect, useRef, useState } from 'react';
+import { Button, Icon } from '../components/controls.tsx';
+import { Picture } from '../components/dialog.tsx';
+import { useDark } from '../state/theme.tsx';
 import { CodeBlock } from './code-block.tsx';
-import { Diagram } from './diagram.tsx';
-import { decodeEntities } from './entities.ts';
-import type { Lexed } from './lex.ts';
-import { Formula } from './math.tsx';
-import { isMath, lexedWithMath } from './math-lex.ts';
+import { decodeEntities, isMath, type Lexed, lexedWithMath } from './lex.ts';
 
 type MarkdownProps = {
   readonly text: string;
@@ -259,3 +257,86 @@ function followable(href: string): string | null {
 function embedded(href: string): string | null {
   return /^data:image\/(png|jpeg|gif|webp);base64,[\w+/=]+$/i.test(href) ? href : null;
 }
+
+// A formula: its source at first, drawn once KaTeX is loaded.
+
+/** Longer formulas stay source. */
+const MAX_FORMULA = 5_000;
+
+type MathProps = { readonly tex: string; readonly display: boolean };
+
+export const Formula = memo(function Formula({ tex, display }: MathProps) {
+  const place = useRef<HTMLSpanElement>(null);
+  const [drawn, setDrawn] = useState(false);
+  useEffect(() => {
+    if (tex.length > MAX_FORMULA) return;
+    let gone = false;
+    void import('./katex.ts').then(({ draw }) => {
+      if (!gone && place.current) setDrawn(draw(tex, place.current, display));
+    });
+    return () => {
+      gone = true;
+    };
+  }, [tex, display]);
+  const source = <code className="math-source">{tex}</code>;
+  return (
+    <span className={display ? 'math math-display' : 'math'} tabIndex={display ? 0 : undefined}>
+      <span ref={place} hidden={!drawn} />
+      {!drawn && source}
+    </span>
+  );
+});
+
+// A Mermaid diagram: its source while it is written, then a picture.
+
+/** Longer diagrams stay source. */
+const MAX_DIAGRAM = 20_000;
+/** While the source grows, it is not drawn. */
+const DEBOUNCE_MS = 300;
+
+export const Diagram = memo(function Diagram({ source }: { source: string }) {
+  const dark = useDark();
+  const settled = useDeferredValue(source);
+  const [picture, setPicture] = useState<{ readonly of: string; readonly address: string } | null>(null);
+  const [asSource, setAsSource] = useState(false);
+
+  useEffect(() => {
+    if (settled.length > MAX_DIAGRAM) return;
+    let gone = false;
+    const timer = setTimeout(async () => {
+      const { drawDiagram } = await import('./draw-diagram.ts');
+      const svg = await drawDiagram(settled, dark);
+      if (!gone) setPicture(svg === null ? null : { of: settled, address: addressOf(svg) });
+    }, DEBOUNCE_MS);
+    return () => {
+      gone = true;
+      clearTimeout(timer);
+    };
+  }, [settled, dark]);
+
+  if (picture?.of !== source || asSource)
+    return (
+      <>
+        <CodeBlock code={source} language="mermaid" />
+        {picture?.of === source && (
+          <Button variant="quiet" onClick={() => setAsSource(false)}>
+            Show diagram
+          </Button>
+        )}
+      </>
+    );
+  return (
+    <figure className="diagram">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a wide diagram scrolls, and must be reachable by keyboard */}
+      <section className="diagram-picture" tabIndex={0} aria-label="Diagram">
+        <Picture src={picture.address} alt={`Diagram: ${source.split('\n', 1)[0]}`} />
+      </section>
+      <Button variant="quiet" onClick={() => setAsSource(true)}>
+        Show source
+      </Button>
+    </figure>
+  );
+});
+
+/** As an image, so that nothing in it runs, loads or is part of the page. */
+const addressOf = (svg: string): string => `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;

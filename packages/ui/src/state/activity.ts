@@ -2,7 +2,7 @@
 import type { ActivityEvent, ConnectionState, ParlanceError } from '@parlance/sdk';
 import { useEffect, useState } from 'react';
 import { whileVisibleOrElected } from './presence.ts';
-import { parlance } from './server.ts';
+import { parlance, refreshServer } from './server.ts';
 import { store, useStore } from './store.ts';
 
 const heard = new Set<(event: ActivityEvent) => void>();
@@ -62,3 +62,21 @@ async function listen(signal: AbortSignal): Promise<void> {
     if (connection.get().status !== 'closed') throw thrown;
   }
 }
+
+// Changes of the server's settings, which admins make in other tabs and browsers.
+
+/** After a gap in the activity, the settings may have changed, too. */
+const TELLING: ReadonlySet<ActivityEvent['type']> = new Set<ActivityEvent['type']>([
+  'ready',
+  'missed',
+  'settings.changed',
+]);
+
+/** Calls `listener` when the settings may have changed. Returns the unsubscribe function. */
+export const onSettingsChange = (listener: () => void): (() => void) =>
+  onActivity(({ type }) => {
+    if (TELLING.has(type)) listener();
+  });
+
+/** Keeps `useServer` up to date until stopped. */
+export const followServer = (): (() => void) => onSettingsChange(() => void refreshServer());

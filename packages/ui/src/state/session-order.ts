@@ -2,9 +2,9 @@
  * Sessions in the order of a list, the last change first. Adding a page or changing a session examines few of the others,
  * so that a list of 100,000 is as quick as a short one.
  */
-import type { Session } from '@parlance/sdk';
-import { partitionPoint } from './partition-point.ts';
-import { byChange } from './session-reducer.ts';
+
+import { isActivity, summaryChange } from '@parlance/protocol/session-summary';
+import type { ActivityEvent, Session } from '@parlance/sdk';
 
 /** `key` is owner and id, as ids are unique per owner. It is stored because lists compare keys often. */
 export type ListedSession = Session & { readonly key: string };
@@ -78,4 +78,102 @@ export class SessionOrder {
   #placeOf(session: Session): number {
     return partitionPoint(this.#all, (other) => byChange(other, session) < 0);
   }
+}
+
+// Applies an event to a session in a list. Pure.
+
+type Happened = Exclude<
+  ActivityEvent,
+  {
+    type: 'ready' | 'missed' | 'settings.changed' | 'session.erased' | 'session.attached';
+  }
+>;
+
+/** Returns the same object if the event is known. */
+export function reduceSession(session: Session, event: Happened): Session {
+  if (event.seq <= session.head) return session;
+  const { agent, ...change } = summaryChange(session, event);
+  return {
+    ...session,
+    ...change,
+    agent: agent?.id ?? session.agent,
+    status: statusAfter(event) ?? session.status,
+    head: event.seq,
+    updatedAt: isActivity(event) ? new Date(event.at).toISOString() : session.updatedAt,
+  };
+}
+
+function statusAfter({ type }: Happened): Session['status'] | null {
+  switch (type) {
+    case 'turn.started':
+    case 'turn.resumed':
+    case 'approval.answered':
+    case 'tool.ended':
+      return 'running';
+    case 'approval.requested':
+    case 'call.deferred':
+      return 'waiting';
+    case 'turn.failed':
+      return 'failed';
+    case 'turn.ended':
+    case 'turn.cancelled':
+      return 'idle';
+    default:
+      return null;
+  }
+}
+
+/** Most recently changed first. */
+export const byChange = (one: Session, other: Session): number =>
+  one.updatedAt < other.updatedAt ? 1 : one.updatedAt > other.updatedAt ? -1 : 0;
+
+/** The number of items at the front for which `isBefore` holds. It holds for none after the first one that fails. */
+export function partitionPoint<Item>(items: readonly Item[], isBefore: (item: Item) => boolean): number {
+  let [low, high] = [0, items.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const item = items[middle];
+    if (item !== undefined && isBefore(item)) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// Sessions by the day of their last change. Pure.
+
+type Dated = Pick<Session, 'updatedAt'>;
+
+export type DayGroup<One> = { readonly name: string; readonly sessions: readonly One[] };
+/** Indexes of the sessions of a group: from `start` up to `end`, which is not one of them. */
+export type DayRange = { readonly name: string; readonly start: number; readonly end: number };
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** `sessions` are sorted, the last change first. */
+export const dayGroups = <One extends Dated>(sessions: readonly One[], now: Date): DayGroup<One>[] =>
+  dayRanges(sessions, now).map(({ name, start, end }) => ({ name, sessions: sessions.slice(start, end) }));
+
+/** As `dayGroups`. Examines few of the sessions. */
+export function dayRanges(sessions: readonly Dated[], now: Date): DayRange[] {
+  let start = 0;
+  return daysBefore(now).flatMap(({ name, since }) => {
+    const range = { name, start, end: partitionPoint(sessions, ({ updatedAt }) => updatedAt >= since) };
+    start = range.end;
+    return range.end > range.start ? [range] : [];
+  });
+}
+
+/** Times are compared as ISO 8601; the last day has all that is older. */
+function daysBefore(now: Date): { readonly name: string; readonly since: string }[] {
+  const today = new Date(now.getFullYear(), now.getMonth(), now.getDate());
+  // The day before may have 23 or 25 hours.
+  const yesterday = new Date(now.getFullYear(), now.getMonth(), now.getDate() - 1);
+  const before = (days: number) => new Date(today.getTime() - days * DAY_MS);
+  return [
+    { name: 'Today', since: today.toISOString() },
+    { name: 'Yesterday', since: yesterday.toISOString() },
+    { name: 'Previous 7 days', since: before(7).toISOString() },
+    { name: 'Previous 30 days', since: before(30).toISOString() },
+    { name: 'Older', since: '' },
+  ];
 }

@@ -1,4 +1,4 @@
-/** Browser storage, with memory as a fallback if it is full or blocked (private windows). */
+/** Browser storage, with memory as a fallback if it is full or blocked (private windows), and the theme that is kept in it. */
 
 const memory = new Map<string, string>();
 
@@ -37,4 +37,21 @@ function stored(where: Where, name: string, value: string | null): boolean {
   } catch {
     return false;
   }
+}
+
+// The theme that was chosen in this browser. Without React: the page shows it before it is drawn.
+
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+export const THEME_KEY = 'parlance.theme';
+
+export const storedTheme = (): Theme =>
+  THEMES.find((theme) => theme === readStorage('local', THEME_KEY)) ?? 'system';
+
+export const storeTheme = (theme: Theme): void =>
+  writeStorage('local', THEME_KEY, theme === 'system' ? null : theme);
+
+export function showTheme(theme: Theme): void {
+  document.documentElement.dataset.theme = theme;
 }

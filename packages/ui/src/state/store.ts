@@ -1,5 +1,5 @@
-/** An observable value for components. */
-import { useSyncExternalStore } from 'react';
+/** Observable values for components: stores, and media queries. */
+import { useCallback, useSyncExternalStore } from 'react';
 
 export type Store<Value> = {
   get(): Value;
@@ -27,3 +27,16 @@ export function store<Value>(initial: Value): Store<Value> {
 
 export const useStore = <Value>({ subscribe, get }: Store<Value>): Value =>
   useSyncExternalStore(subscribe, get);
+
+/** Whether a media query matches; live. */
+export function useMedia(query: string): boolean {
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      const list = matchMedia(query);
+      list.addEventListener('change', listener);
+      return () => list.removeEventListener('change', listener);
+    },
+    [query],
+  );
+  return useSyncExternalStore(subscribe, () => matchMedia(query).matches);
+}

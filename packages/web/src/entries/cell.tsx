@@ -1,11 +1,9 @@
 /** One event or frame: a line that expands to the exact JSON or text. */
 import type { DurableEvent } from '@parlance/protocol';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { copyText } from '@parlance/ui/components/copy-text.ts';
-import { memo, useState } from 'react';
-import { eventSummary } from './event-summary.ts';
-import { summaryOfFrame } from './frame-summary.ts';
+import { Button, copyText } from '@parlance/ui/components/controls.tsx';
+import { memo, type ReactNode, useState } from 'react';
 import type { Note, NumberedFrame, ShellCommand } from './rows.ts';
+import { eventSummary, summaryOfFrame } from './summary.ts';
 
 export type CellProps = {
   readonly id: string;
@@ -48,23 +46,34 @@ export const EventCell = memo(function EventCell({
       className={`entry entry-event entry-${toneOf(event.type)}`}
       aria-label={`Event ${event.seq}: ${event.type}`}
     >
-      <button
-        type="button"
-        className="entry-line"
-        data-entry={id}
-        aria-expanded={open}
-        tabIndex={current ? 0 : -1}
-        onClick={() => onToggle(id)}
-      >
+      <Line cell={{ id, open, current, onToggle }}>
         <span className="entry-number">{event.seq}</span>
         <Time at={event.at} />
         <span className="entry-type">{event.type}</span>
         <span className="entry-text">{eventSummary(event)}</span>
-      </button>
+      </Line>
       {open && <ExpandedEntry text={JSON.stringify(event)} indented={indented} copyLabel="Copy event" />}
     </article>
   );
 });
+
+type LineProps = {
+  readonly cell: Pick<CellProps, 'id' | 'open' | 'current' | 'onToggle'>;
+  readonly children: ReactNode;
+};
+
+const Line = ({ cell: { id, open, current, onToggle }, children }: LineProps) => (
+  <button
+    type="button"
+    className="entry-line"
+    data-entry={id}
+    aria-expanded={open}
+    tabIndex={current ? 0 : -1}
+    onClick={() => onToggle(id)}
+  >
+    {children}
+  </button>
+);
 
 type FrameProps = {
   readonly frame: NumberedFrame;
@@ -91,14 +100,7 @@ export const FrameCell = memo(function FrameCell({
       className={`entry entry-frame entry-${frame.direction}`}
       aria-label={`Frame ${frame.number} ${way}: ${type}`}
     >
-      <button
-        type="button"
-        className="entry-line"
-        data-entry={id}
-        aria-expanded={open}
-        tabIndex={current ? 0 : -1}
-        onClick={() => onToggle(id)}
-      >
+      <Line cell={{ id, open, current, onToggle }}>
         <span className="entry-way" title={from ? 'client to server' : 'server to client'}>
           <span aria-hidden="true">{from ? '→' : '←'}</span>
           <span className="unseen">{way}</span>
@@ -107,7 +109,7 @@ export const FrameCell = memo(function FrameCell({
         <Time at={frame.at} />
         <span className="entry-type">{type}</span>
         <span className="entry-text">{text}</span>
-      </button>
+      </Line>
       {open && (
         <ExpandedEntry
           text={frame.text}

@@ -1,12 +1,8 @@
 /** Virtualised list of rows. Follows the end while the reader is there. */
-
-import { Button } from '@parlance/ui/components/button.tsx';
-import { copyText } from '@parlance/ui/components/copy-text.ts';
-import { toast } from '@parlance/ui/components/toast.tsx';
+import { Button, copyText, toast } from '@parlance/ui/components/controls.tsx';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { EventCell, FrameCell, NoteCell } from './cell.tsx';
-import { type Entry, entryId, moved, nearest } from './navigation.ts';
 import type { NumberedFrame, Row, ShellCommand } from './rows.ts';
 
 type ListProps = {
@@ -196,3 +192,41 @@ const articleOf = (list: HTMLElement | null, id: string): Element | null =>
   list?.querySelector(selectorOf(id))?.closest('article') ?? null;
 
 const selectorOf = (id: string): string => `[data-entry="${CSS.escape(id)}"]`;
+
+// Keyboard navigation through the cells of two columns.
+
+type Column = 'event' | 'frame';
+export type Entry = { readonly row: number; readonly column: Column };
+
+const entryId = ({ key }: Row, column: Column): string => `${column}:${key}`;
+
+/** The nearest entry of a column from a row on, in a direction; null if there is none. */
+function nearest(rows: readonly Row[], { row: from, column }: Entry, step: 1 | -1 = 1): Entry | null {
+  for (let row = from; row >= 0 && row < rows.length; row += step)
+    if (rows[row]?.[column]) return { row, column };
+  return null;
+}
+
+const other = (column: Column): Column => (column === 'event' ? 'frame' : 'event');
+
+/** The entry that a key moves to; null if it does not move. */
+export function moved(rows: readonly Row[], { row, column }: Entry, key: string): Entry | null {
+  switch (key) {
+    case 'ArrowDown':
+      return nearest(rows, { row: row + 1, column });
+    case 'ArrowUp':
+      return nearest(rows, { row: row - 1, column }, -1);
+    case 'Home':
+      return nearest(rows, { row: 0, column });
+    case 'End':
+      return nearest(rows, { row: rows.length - 1, column }, -1);
+    case 'ArrowLeft':
+    case 'ArrowRight': {
+      if ((key === 'ArrowLeft') === (column === 'event')) return null;
+      const beside = { row, column: other(column) };
+      return nearest(rows, beside, -1) ?? nearest(rows, beside);
+    }
+    default:
+      return null;
+  }
+}

@@ -1,15 +1,12 @@
 /** Frame around every page: the sidebar (a drawer on narrow screens) and the page. */
 
-import { Button, IconButton } from '@parlance/ui/components/button.tsx';
-import { Icon } from '@parlance/ui/components/icon.tsx';
-import { Logo } from '@parlance/ui/components/logo.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
-import { Toasts } from '@parlance/ui/components/toast.tsx';
+import { Button, Icon, IconButton, Notice, Toasts } from '@parlance/ui/components/controls.tsx';
 import { useConnection, useDisconnected } from '@parlance/ui/state/activity.ts';
 import { isLocal } from '@parlance/ui/state/may.ts';
 import { hrefOf, type Route, signInHref, useLocation } from '@parlance/ui/state/router.ts';
 import { logOut, useServer } from '@parlance/ui/state/server.ts';
 import { type ReactNode, useEffect, useState } from 'react';
+import { Logo } from '../components/page.tsx';
 import { useApprovals } from '../state/approvals.ts';
 import { pagesFor } from './pages.ts';
 import { Sessions } from './sessions.tsx';

@@ -1,6 +1,6 @@
 /** The pages in the navigation. */
 
-import type { IconName } from '@parlance/ui/components/icon.tsx';
+import type { IconName } from '@parlance/ui/components/controls.tsx';
 import { type Caller, may, type Needs } from '@parlance/ui/state/may.ts';
 import type { Route } from '@parlance/ui/state/router.ts';
 

@@ -1,13 +1,13 @@
 /** Ctrl-K: finds sessions, messages, pages and actions. The focus stays in the field; arrow keys move, Enter goes. */
 import type { About, FoundMessage } from '@parlance/sdk';
-import { Icon, type IconName } from '@parlance/ui/components/icon.tsx';
-import { useModal } from '@parlance/ui/components/use-modal.ts';
+import { Combobox, Icon, type IconName } from '@parlance/ui/components/controls.tsx';
+import { useModal } from '@parlance/ui/components/dialog.tsx';
 import { isLocal, may } from '@parlance/ui/state/may.ts';
 import { currentLocation, go, type Route, signInHref, useLocation } from '@parlance/ui/state/router.ts';
 import { logOut, useServer } from '@parlance/ui/state/server.ts';
 import { useSessions } from '@parlance/ui/state/sessions.ts';
-import { THEMES } from '@parlance/ui/state/stored-theme.ts';
-import { setTheme } from '@parlance/ui/state/theme.ts';
+import { THEMES } from '@parlance/ui/state/storage.ts';
+import { setTheme } from '@parlance/ui/state/theme.tsx';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { createPortal } from 'react-dom';
 import { useMessageSearch } from '../state/message-search.ts';
@@ -85,16 +85,11 @@ export function Palette({ onClose, onHelp }: PaletteProps) {
 
   return createPortal(
     <dialog ref={dialog} className="dialog palette" aria-label="Go to" onClose={onClose}>
-      <input
-        role="combobox"
-        aria-expanded="true"
-        aria-label="Search sessions, messages and commands"
-        aria-controls={id}
-        aria-activedescendant={targets.length > 0 ? `${id}-${at}` : undefined}
+      <Combobox
+        label="Search sessions, messages and commands"
+        list={id}
+        active={at}
         placeholder="Search sessions, messages and commands"
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={200}
         value={query}
         onChange={(event) => {
           setQuery(event.target.value);

@@ -1,12 +1,12 @@
 /** What the menu of a session asks before it acts. */
 
+import { ParlanceError, type Share } from '@parlance/sdk';
+import { attempt, Button, CopyButton, download, Field, Notice } from '@parlance/ui/components/controls.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
-import { download } from '@parlance/ui/components/download.ts';
-import { attempt } from '@parlance/ui/components/toast.tsx';
 import { currentLocation, go } from '@parlance/ui/state/router.ts';
 import { parlance } from '@parlance/ui/state/server.ts';
-import { useState } from 'react';
-import type { DialogSession } from './session-dialog.tsx';
+import { useEffect, useState } from 'react';
+import type { DialogSession } from './session-menu.tsx';
 
 type DialogProps = { readonly session: DialogSession; readonly onClose: () => void };
 
@@ -18,10 +18,7 @@ export function RenameDialog({ session, onClose }: DialogProps) {
       onClose={onClose}
       onConfirm={(fields) => parlance.session(session.id).rename(String(fields.get('title')))}
     >
-      <label className="field">
-        Title
-        <input name="title" defaultValue={session.title} required maxLength={500} autoComplete="off" />
-      </label>
+      <Field label="Title" name="title" defaultValue={session.title} required maxLength={500} />
     </Dialog>
   );
 }
@@ -34,10 +31,12 @@ export function TagsDialog({ session, onClose }: DialogProps) {
       onClose={onClose}
       onConfirm={(fields) => parlance.session(session.id).tag(tagsIn(String(fields.get('tags'))))}
     >
-      <label className="field">
-        Tags, separated by commas
-        <input name="tags" defaultValue={session.tags?.join(', ')} maxLength={1_000} autoComplete="off" />
-      </label>
+      <Field
+        label="Tags, separated by commas"
+        name="tags"
+        defaultValue={session.tags?.join(', ')}
+        maxLength={1_000}
+      />
     </Dialog>
   );
 }
@@ -94,6 +93,85 @@ export function EraseDialog({ session: { id, title }, onClose }: DialogProps) {
         “{title || 'Untitled'}” and its history will be permanently deleted for every client. Export it first
         to keep a copy.
       </p>
+    </Dialog>
+  );
+}
+
+// Links that show a session to people without an account.
+
+export function ShareDialog({ session, onClose }: { session: DialogSession; onClose: () => void }) {
+  const handle = parlance.session(session.id);
+  const [shares, setShares] = useState<readonly Share[] | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  /** The server does not keep links: this one is shown until the dialog is closed. */
+  const [link, setLink] = useState<{ readonly id: string; readonly address: string } | null>(null);
+
+  useEffect(() => {
+    const stop = new AbortController();
+    parlance
+      .session(session.id)
+      .shares({ signal: stop.signal })
+      .then(setShares, (thrown) => {
+        if (stop.signal.aborted) return;
+        if (!(thrown instanceof ParlanceError)) throw thrown;
+        setProblem(thrown.message);
+      });
+    return () => stop.abort();
+  }, [session.id]);
+
+  /** Errors are shown here: a toast would be behind the dialog. */
+  async function attempt(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+      setProblem(null);
+    } catch (thrown) {
+      if (!(thrown instanceof ParlanceError)) throw thrown;
+      setProblem(thrown.message);
+    }
+  }
+
+  const create = () =>
+    attempt(async () => {
+      const { path, ...share } = await handle.share();
+      setLink({ id: share.id, address: `${location.origin}${path}` });
+      setShares((before) => [...(before ?? []), share]);
+    });
+  const revoke = (id: string) =>
+    attempt(async () => {
+      await handle.unshare(id);
+      setShares((before) => before?.filter((share) => share.id !== id) ?? null);
+      setLink((before) => (before?.id === id ? null : before));
+    });
+
+  return (
+    <Dialog title="Share session" confirm="Done" plain onClose={onClose} onConfirm={() => undefined}>
+      <p>
+        Anyone with the link can read the messages so far, without signing in. Later messages, and the input
+        and output of tools, are not included.
+      </p>
+      {problem && <Notice variant="danger">{problem}</Notice>}
+      {link ? (
+        <div className="share-link">
+          <input readOnly aria-label="Link" value={link.address} onFocus={(event) => event.target.select()} />
+          <CopyButton text={link.address} label="Copy link" />
+        </div>
+      ) : (
+        <Button icon="link" disabled={shares === null} onClick={() => void create()}>
+          Create link
+        </Button>
+      )}
+      {shares && shares.length > 0 && (
+        <ul className="share-list" aria-label="Links">
+          {shares.map(({ id, createdAt }) => (
+            <li key={id}>
+              <span>Created {new Date(createdAt).toLocaleString()}</span>
+              <Button variant="danger" onClick={() => void revoke(id)}>
+                Revoke
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
     </Dialog>
   );
 }

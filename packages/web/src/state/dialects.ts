@@ -1,6 +1,6 @@
 /** The served dialects with examples: read once, when a page needs them. */
 import { type Dialect, type DialectList, ParlanceError } from '@parlance/sdk';
-import { toast } from '@parlance/ui/components/toast.tsx';
+import { toast } from '@parlance/ui/components/controls.tsx';
 import { onActivity } from '@parlance/ui/state/activity.ts';
 import { parlance } from '@parlance/ui/state/server.ts';
 import { store, useStore } from '@parlance/ui/state/store.ts';

@@ -4,7 +4,7 @@
  * needs a check of its own. Links still lead somewhere, and `input` events still fill fields (password managers use them):
  * neither answers an approval or saves a setting.
  */
-import { toast } from '@parlance/ui/components/toast.tsx';
+import { toast } from '@parlance/ui/components/controls.tsx';
 
 const ACTIVATING = [
   ...['click', 'auxclick', 'dblclick', 'contextmenu', 'mousedown', 'mouseup', 'pointerdown', 'pointerup'],

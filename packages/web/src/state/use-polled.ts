@@ -1,8 +1,7 @@
 /** Fetches data, once or periodically, and again after the connection was lost or the settings of the server have changed. */
 
-import type { CallOptions } from '@parlance/sdk';
-import { ParlanceError } from '@parlance/sdk';
-import { onSettingsChange } from '@parlance/ui/state/settings-changes.ts';
+import { type CallOptions, ParlanceError } from '@parlance/sdk';
+import { onSettingsChange } from '@parlance/ui/state/activity.ts';
 import { useCallback, useEffect, useState } from 'react';
 
 export type Polled<Value> = {

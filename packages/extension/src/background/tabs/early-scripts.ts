@@ -3,8 +3,8 @@
  * It does nothing else until a task begins there.
  */
 import { isOwnServer } from '../../shared/own-server.ts';
+import { isRunning } from '../../shared/records.ts';
 import { sites, tasks } from '../../shared/storage.ts';
-import { isRunning } from '../../shared/task-record.ts';
 
 const SCRIPT = 'page-world';
 /** Origins that a match pattern can name. */

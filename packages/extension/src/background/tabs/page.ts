@@ -1,9 +1,16 @@
-/** A page as the task sees it. */
-import type { Observations, Snapshot } from '../../messages.ts';
-import { askPage, ensureScripts, PageGone } from './content.ts';
-import { loaded } from './loading.ts';
+/** A page as the task sees it: its content script, and when it has loaded. */
+import type {
+  ContentAnswers,
+  ContentKind,
+  ContentReply,
+  ContentRequest,
+  Observations,
+  PageError,
+  Snapshot,
+} from '../../messages.ts';
+import { isOwnServer, OWN_SERVER } from '../../shared/own-server.ts';
 
-/** How long a page may load before it is read as it is. */
+/** How long a page may load before scripts are injected, or it is read as it is. */
 const LOAD_MS = 6_000;
 /** Attempts to read a page that is replaced while it is read. */
 const ATTEMPTS = 4;
@@ -57,3 +64,138 @@ export async function release(tab: number): Promise<void> {
 
 export const indicate = (tab: number, text: string): Promise<unknown> =>
   askPage(tab, { kind: 'indicate', text }, 2_000).catch(() => undefined);
+
+// Talks to the content script of a tab. Injects it where it is missing.
+
+/** A page that does not answer is blocked by a dialog of its own, or busy. */
+const ANSWER_MS = 15_000;
+
+/** The document went away while it was asked, or has no content script. */
+export class PageGone extends Error {
+  override readonly name = 'PageGone';
+}
+
+/** The page answered that it could not do it. */
+export class PageRefused extends Error {
+  override readonly name = 'PageRefused';
+  constructor(readonly problem: PageError) {
+    super(problem.message);
+  }
+}
+
+/** Called before a page is read or used. Throws `PageRefused` on pages of our own server, and `PageGone`. */
+export async function refuseOwnServer(tab: number): Promise<void> {
+  const { url, pendingUrl } = await chrome.tabs.get(tab).catch((thrown) => {
+    throw new PageGone(String(thrown), { cause: thrown });
+  });
+  if ((await isOwnServer(url)) || (await isOwnServer(pendingUrl)))
+    throw new PageRefused({ code: 'UNSUPPORTED', message: OWN_SERVER });
+}
+
+type Answer<Request extends ContentRequest> = ContentAnswers[Request['kind']];
+
+/** Throws `PageGone` or `PageRefused`. */
+export async function askPage<const Request extends ContentRequest>(
+  tab: number,
+  request: Request,
+  limitMs = ANSWER_MS,
+): Promise<Answer<Request>> {
+  await refuseOwnServer(tab);
+  const reply = await withinLimit(chrome.tabs.sendMessage(tab, request, { frameId: 0 }), limitMs);
+  if (reply === undefined) throw new PageGone('The page did not answer.');
+  const { ok } = reply as ContentReply<ContentKind>;
+  if (ok) return (reply as { value: Answer<Request> }).value;
+  throw new PageRefused((reply as { error: PageError }).error);
+}
+
+async function withinLimit(answer: Promise<unknown>, limitMs: number): Promise<unknown> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new PageGone('The page does not answer: a dialog may be open in it.')),
+      limitMs,
+    );
+  });
+  try {
+    return await Promise.race([answer, late]);
+  } catch (thrown) {
+    throw thrown instanceof PageGone ? thrown : new PageGone(String(thrown), { cause: thrown });
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Injects the scripts if they are missing. Throws `PageGone` with a sentence for people if the page cannot be used. */
+export async function ensureScripts(tab: number): Promise<void> {
+  if (await isReady(tab)) return;
+  await loaded(tab, LOAD_MS);
+  await inject(tab);
+}
+
+/** Injecting them twice does no harm. */
+export async function inject(tab: number): Promise<void> {
+  await refuseOwnServer(tab);
+  const target = { tabId: tab };
+  try {
+    await chrome.scripting.executeScript({
+      target,
+      world: 'MAIN',
+      injectImmediately: true,
+      files: ['page-world.js'],
+    });
+    await chrome.scripting.executeScript({ target, injectImmediately: true, files: ['content.js'] });
+  } catch (thrown) {
+    throw new PageGone('Extensions cannot work on this page. Open a website.', { cause: thrown });
+  }
+}
+
+const isReady = (tab: number): Promise<boolean> =>
+  askPage(tab, { kind: 'ping' }, 2_000).then(
+    () => true,
+    () => false,
+  );
+
+// Waits for tabs to load.
+
+/** Resolves when the tab has loaded, or after the limit: a page may never finish. Rejects if the tab is closed. */
+export async function loaded(tab: number, limitMs = 20_000): Promise<chrome.tabs.Tab> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onUpdated = (id: number, { status }: chrome.tabs.OnUpdatedInfo) => {
+    if (id === tab && status === 'complete') resolve();
+  };
+  const onRemoved = (id: number) => {
+    if (id === tab) reject(new Error('The tab was closed.'));
+  };
+  chrome.tabs.onUpdated.addListener(onUpdated);
+  chrome.tabs.onRemoved.addListener(onRemoved);
+  const timer = setTimeout(resolve, limitMs);
+  try {
+    if ((await chrome.tabs.get(tab)).status !== 'complete') await promise;
+    return await chrome.tabs.get(tab);
+  } finally {
+    clearTimeout(timer);
+    chrome.tabs.onUpdated.removeListener(onUpdated);
+    chrome.tabs.onRemoved.removeListener(onRemoved);
+  }
+}
+
+/** Resolves when the tab begins to load another document, or after the limit. */
+export async function begunToLoad(
+  tab: number,
+  begin: () => Promise<unknown>,
+  limitMs = 3_000,
+): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const onUpdated = (id: number, { status, url }: chrome.tabs.OnUpdatedInfo) => {
+    if (id === tab && (status === 'loading' || url !== undefined)) resolve();
+  };
+  chrome.tabs.onUpdated.addListener(onUpdated);
+  const timer = setTimeout(resolve, limitMs);
+  try {
+    await begin();
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    chrome.tabs.onUpdated.removeListener(onUpdated);
+  }
+}

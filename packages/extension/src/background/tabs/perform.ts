@@ -8,9 +8,16 @@ import {
 } from '../../messages.ts';
 import { isOwnServer, OWN_SERVER } from '../../shared/own-server.ts';
 import { siteOf } from '../../shared/sites.ts';
-import { askPage, ensureScripts, PageGone, PageRefused, refuseOwnServer } from './content.ts';
-import { begunToLoad, loaded } from './loading.ts';
-import { settle } from './page.ts';
+import {
+  askPage,
+  begunToLoad,
+  ensureScripts,
+  loaded,
+  PageGone,
+  PageRefused,
+  refuseOwnServer,
+  settle,
+} from './page.ts';
 
 export type Performed = {
   readonly outcome: ActionOutcome;

@@ -3,19 +3,25 @@
 import { type Action, parseAction } from '@parlance/copilot';
 import type { Inspection } from '../../messages.ts';
 import { pageOf, reportOf } from '../../report.ts';
-import type { InteractResponse } from '../../shared/contract.ts';
 import { isOwnServer, OWN_SERVER } from '../../shared/own-server.ts';
+import { type InteractResponse, isRunning, type Report, type TaskRecord } from '../../shared/records.ts';
 import { siteOf } from '../../shared/sites.ts';
 import { tasks } from '../../shared/storage.ts';
-import { isRunning, type Report, type TaskRecord } from '../../shared/task-record.ts';
 import { askForAction, forgetAsks } from '../permission.ts';
 import { ask, ServerError } from '../server.ts';
-import { askPage, PageGone, PageRefused } from '../tabs/content.ts';
-import { attach, indicate, release, snapshot } from '../tabs/page.ts';
+import { askPage, attach, indicate, PageGone, PageRefused, release, snapshot } from '../tabs/page.ts';
 import { type Performed, perform } from '../tabs/perform.ts';
-import { afterResponse } from './next-state.ts';
-import { changeTask, ended, type NewTask, newTask, putTask, taskOf } from './records.ts';
-import { mayUse, passSite } from './site-permission.ts';
+import {
+  afterResponse,
+  changeTask,
+  ended,
+  mayUse,
+  type NewTask,
+  newTask,
+  passSite,
+  putTask,
+  taskOf,
+} from './records.ts';
 
 type Running = { readonly abort: AbortController; readonly over: Promise<void> };
 

@@ -1,18 +1,37 @@
 /** `setValue`: replaces the content of a field. */
-import { isDisabled, isReadOnly } from '../dom/disabled.ts';
+
 import { ancestorsOf } from '../dom/flat-tree.ts';
-import { isEditingHost, isInput, isSelect, isTextArea, isTextInput, isTickedInput } from '../dom/kinds.ts';
-import { roleOf } from '../dom/roles.ts';
+import {
+  isDisabled,
+  isEditingHost,
+  isInput,
+  isReadOnly,
+  isSelect,
+  isTextArea,
+  isTextInput,
+  isTickedInput,
+  roleOf,
+} from '../dom/kinds.ts';
 import { isSecret } from '../dom/secrets.ts';
 import { folded } from '../dom/text.ts';
-import { insertText, paste, selectAll, sendChange, sendInput, setNativeValue } from '../events/editing.ts';
-import { giveFocus } from '../events/focus.ts';
-import { characterKey, keyNamed, sendKey } from '../events/keyboard.ts';
-import { clickAt, sendMouse } from '../events/pointer.ts';
+import {
+  characterKey,
+  clickAt,
+  giveFocus,
+  insertText,
+  keyNamed,
+  paste,
+  selectAll,
+  sendChange,
+  sendInput,
+  sendKey,
+  sendMouse,
+  setNativeValue,
+} from '../events.ts';
 import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { expectReaction } from '../settle.ts';
-import { moveAndRelease } from './drag.ts';
+import { moveAndRelease } from './pointer.ts';
 import { frames, newCover, reachElement, usable } from './reach.ts';
 import { typeCharacter } from './type.ts';
 

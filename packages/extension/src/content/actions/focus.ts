@@ -1,9 +1,9 @@
 /** Moving the focus. */
-import { isDisabled } from '../dom/disabled.ts';
+
 import { activeElement, elementsIn } from '../dom/flat-tree.ts';
-import { isControl, isEditingHost, isInput, isLink } from '../dom/kinds.ts';
+import { isControl, isDisabled, isEditingHost, isInput, isLink } from '../dom/kinds.ts';
 import { isRendered } from '../dom/visibility.ts';
-import { giveFocus, takeFocus } from '../events/focus.ts';
+import { giveFocus, takeFocus } from '../events.ts';
 import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { reachElement, rendered, usable } from './reach.ts';

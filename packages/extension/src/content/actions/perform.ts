@@ -1,17 +1,22 @@
 /** Executes one action of the grammar in the page. */
 import type { ActionOutcome, PageAction } from '../../messages.ts';
-import { isDisabled } from '../dom/disabled.ts';
-import { isInput, isSelect, isTextArea, isTickedInput } from '../dom/kinds.ts';
-import { isTickedRole, roleOf } from '../dom/roles.ts';
+import {
+  isDisabled,
+  isInput,
+  isSelect,
+  isTextArea,
+  isTickedInput,
+  isTickedRole,
+  roleOf,
+} from '../dom/kinds.ts';
 import { isSecret, withoutCardNumbers } from '../dom/secrets.ts';
 import { oneLine, textOf } from '../dom/text.ts';
 import { isVisible } from '../dom/visibility.ts';
-import { clickAt } from '../events/pointer.ts';
+import { clickAt } from '../events.ts';
 import { elementById, numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure, pageError } from '../page-error.ts';
 import { reported, sendToPage } from '../page-world.ts';
 import { beginObserving } from '../settle.ts';
-import { click, doubleClick, hover, rightClick } from './click.ts';
 import {
   accept,
   acceptNext,
@@ -22,10 +27,19 @@ import {
   isAnswer,
   noteDialogs,
 } from './dialogs.ts';
-import { dragAndDrop } from './drag.ts';
 import { setValue } from './fill.ts';
 import { blur, focus } from './focus.ts';
-import { clickPoint, dragPoints, draw, hoverPoint } from './points.ts';
+import {
+  click,
+  clickPoint,
+  doubleClick,
+  dragAndDrop,
+  dragPoints,
+  draw,
+  hover,
+  hoverPoint,
+  rightClick,
+} from './pointer.ts';
 import { frames, reachElement, usable } from './reach.ts';
 import { findText, scroll } from './scroll.ts';
 import { dropdownOptions, selectDropdown } from './select.ts';

@@ -1,13 +1,20 @@
 /** Brings an element into reach as a user would, or says what is in the way. */
 import { sizeOf } from '../dom/appearance.ts';
-import { isDisabled, isInert } from '../dom/disabled.ts';
 import { activeElement, ancestorsOf, closest, contains } from '../dom/flat-tree.ts';
-import { pictureOf } from '../dom/image-maps.ts';
+import { isDisabled, isInert, roleOf } from '../dom/kinds.ts';
 import { nameOf } from '../dom/names.ts';
-import { roleOf } from '../dom/roles.ts';
 import { textOf } from '../dom/text.ts';
-import { aimsOf, clickTarget, elementAt, inTab, openAim, type Point, reaches } from '../dom/visibility.ts';
-import { sendMouse } from '../events/pointer.ts';
+import {
+  aimsOf,
+  clickTarget,
+  elementAt,
+  inTab,
+  openAim,
+  type Point,
+  pictureOf,
+  reaches,
+} from '../dom/visibility.ts';
+import { sendMouse } from '../events.ts';
 import { elementById, numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 

@@ -4,8 +4,7 @@ import { isEditingHost, isText, isTextArea, isTextInput } from '../dom/kinds.ts'
 import { isSecret } from '../dom/secrets.ts';
 import { isSkipped, oneLine } from '../dom/text.ts';
 import { isRendered, type Point } from '../dom/visibility.ts';
-import { giveFocus } from '../events/focus.ts';
-import { moveTo, sendMouse } from '../events/pointer.ts';
+import { giveFocus, moveTo, sendMouse } from '../events.ts';
 import { elementById, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { frames } from './reach.ts';

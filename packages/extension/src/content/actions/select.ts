@@ -1,13 +1,10 @@
 /** Lists of options: native ones, and those that pages build themselves. */
-import { isDisabled } from '../dom/disabled.ts';
+
 import { elementsIn } from '../dom/flat-tree.ts';
-import { isInput, isLink, isSelect, isSubmitter } from '../dom/kinds.ts';
-import { roleOf } from '../dom/roles.ts';
+import { isDisabled, isInput, isLink, isSelect, isSubmitter, roleOf } from '../dom/kinds.ts';
 import { folded, oneLine, textOf } from '../dom/text.ts';
 import { isRendered, isVisible } from '../dom/visibility.ts';
-import { sendChange, sendInput } from '../events/editing.ts';
-import { giveFocus } from '../events/focus.ts';
-import { clickAt } from '../events/pointer.ts';
+import { clickAt, giveFocus, sendChange, sendInput } from '../events.ts';
 import { numberOf, subjectOf } from '../numbers.ts';
 import { PageFailure } from '../page-error.ts';
 import { fillElement } from './fill.ts';
@@ -40,7 +37,7 @@ export async function selectDropdown(id: number, value: string): Promise<void> {
   await chooseIn(usable(id), value);
 }
 
-export async function chooseIn(element: HTMLElement, value: string): Promise<void> {
+async function chooseIn(element: HTMLElement, value: string): Promise<void> {
   if (isSelect(element)) return await chooseNative(element, value);
   const suggested = suggestionsOf(element);
   if (suggested.length > 0) return await fillElement(element, find(suggested, value)?.value ?? value);

@@ -1,6 +1,5 @@
 /** `type` and `press`: keys go to the focused element, and do there what a browser would do. */
 
-import { isReadOnly } from '../dom/disabled.ts';
 import { activeElement, closest } from '../dom/flat-tree.ts';
 import {
   isButton,
@@ -8,6 +7,7 @@ import {
   isInput,
   isLink,
   isPressedInput,
+  isReadOnly,
   isSelect,
   isTextArea,
   isTextInput,
@@ -15,9 +15,18 @@ import {
 } from '../dom/kinds.ts';
 import { isSecret } from '../dom/secrets.ts';
 import { oneLine } from '../dom/text.ts';
-import { insertText, selectAll, sendChange, sendInput, setNativeValue } from '../events/editing.ts';
-import { giveFocus } from '../events/focus.ts';
-import { characterKey, type Key, keyNamed, sendKey } from '../events/keyboard.ts';
+import {
+  characterKey,
+  giveFocus,
+  insertText,
+  type Key,
+  keyNamed,
+  selectAll,
+  sendChange,
+  sendInput,
+  sendKey,
+  setNativeValue,
+} from '../events.ts';
 import { isIndicator } from '../indicator.ts';
 import { PageFailure } from '../page-error.ts';
 import { expectReaction } from '../settle.ts';

@@ -35,7 +35,7 @@ export function childrenOf(element: Element): ArrayLike<Node> {
   return element.childNodes;
 }
 
-export function parentOf(node: Node): Element | null {
+function parentOf(node: Node): Element | null {
   const slot = (node as Element).assignedSlot;
   if (slot) return slot;
   const parent = node.parentNode;

@@ -1,11 +1,17 @@
-/** The accessible name of an element, in the order of the specification, with hints for elements without one. */
+/** The accessible name of an element, in the order of the specification, with labels, text beside it and other hints. */
 import { appearanceOf, isDrawing } from './appearance.ts';
 import { frameOf } from './flat-tree.ts';
-import { isControl, isEditingHost, isInput, isPressedInput, isTickedInput } from './kinds.ts';
-import { labelsOf } from './labels.ts';
-import { roleOf } from './roles.ts';
+import {
+  isControl,
+  isEditingHost,
+  isElement,
+  isInput,
+  isPressedInput,
+  isText,
+  isTickedInput,
+  roleOf,
+} from './kinds.ts';
 import { oneLine, textOf } from './text.ts';
-import { textBeside } from './text-beside.ts';
 
 const MAX_LENGTH = 150;
 const BUTTONS: Readonly<Record<string, string>> = { submit: 'Submit', reset: 'Reset', image: 'Submit' };
@@ -108,3 +114,111 @@ function words(id: string): string {
     .replace(/(?<=\w)-+|-+(?!\d)|[_.[\]:]+/g, ' ')
     .trim();
 }
+
+// Labels of controls. `labels` of a control searches the whole document, so all are looked up at once.
+
+type Labels = ReadonlyMap<Element, readonly HTMLLabelElement[]>;
+
+let known: Map<Node, Labels> | null = null;
+
+/** Kept until the running task of the event loop is done. */
+function labelsIn(root: Document | ShadowRoot): Labels {
+  if (!known) {
+    known = new Map();
+    queueMicrotask(() => {
+      known = null;
+    });
+  }
+  let labels = known.get(root);
+  if (!labels) {
+    labels = collect(root);
+    known.set(root, labels);
+  }
+  return labels;
+}
+
+function collect(root: Document | ShadowRoot): Labels {
+  const labels = new Map<Element, HTMLLabelElement[]>();
+  for (const label of root.querySelectorAll('label')) {
+    const { control } = label;
+    const others = control && labels.get(control);
+    if (others) others.push(label);
+    else if (control) labels.set(control, [label]);
+  }
+  return labels;
+}
+
+export const labelsOf = (element: Element): readonly HTMLLabelElement[] =>
+  labelsIn(element.getRootNode() as Document | ShadowRoot).get(element) ?? [];
+
+// The text that stands for the label of a field without one: before it, in the cell before it, or over it.
+
+const MAX_BESIDE = 60;
+/** How many boxes around a field that contain nothing else are left. */
+const MAX_BOXES = 3;
+const CONTROLS = 'input, select, textarea, button, a, [role], [tabindex], [contenteditable]';
+
+function textBeside(field: Element): string {
+  const ticked = field.localName === 'input' && /^(?:checkbox|radio)$/.test((field as HTMLInputElement).type);
+  if (ticked) return after(field) || before(field) || cellBefore(field) || rowText(field);
+  return before(field) || after(field) || cellBefore(field) || aroundBoxes(field);
+}
+
+const before = (node: Node): string => firstText(node, 'previousSibling');
+const after = (node: Node): string => firstText(node, 'nextSibling');
+
+/** The nearest text in one direction; none if something else is between. */
+function firstText(start: Node, direction: 'previousSibling' | 'nextSibling'): string {
+  for (let node = start[direction]; node; node = node[direction]) {
+    const text = sideText(node);
+    if (/[\p{L}\p{N}]/u.test(text)) return text;
+    if (!isPassedOver(node)) return '';
+  }
+  return '';
+}
+
+/** Blanks, line breaks, and what nobody sees. */
+const isPassedOver = (node: Node): boolean => {
+  if (isText(node)) return node.data.trim() === '';
+  if (!isElement(node)) return true;
+  return node.localName === 'br' || !node.checkVisibility() || node.getAttribute('aria-hidden') === 'true';
+};
+
+function sideText(node: Node): string {
+  if (isText(node)) return oneLine(node.data, MAX_BESIDE);
+  return isElement(node) && isLabel(node) ? textOf(node, MAX_BESIDE) : '';
+}
+
+function cellBefore(field: Element): string {
+  const cell = field.closest('td, dd, [role="cell"], [role="gridcell"]')?.previousElementSibling;
+  return cell && isLabel(cell) ? textOf(cell, MAX_BESIDE) : '';
+}
+
+const ROWS = 'tr, li, [role="row"], [role="listitem"], [role="option"], article';
+
+/** A box that chooses its row. */
+function rowText(field: Element): string {
+  const row = field.closest(ROWS) ?? field.parentElement;
+  if (!row || row.querySelectorAll('input[type="checkbox"], input[type="radio"]').length > 1) return '';
+  const texts = [...row.children].filter(isLabel).map((each) => textOf(each, MAX_BESIDE));
+  return oneLine(texts.join(' '), MAX_BESIDE);
+}
+
+/** Layouts wrap fields: the label is beside the box. */
+function aroundBoxes(field: Element): string {
+  let box = field.parentElement;
+  for (let count = 0; box && count < MAX_BOXES; count++) {
+    if (box.querySelectorAll('input, select, textarea').length > 1 || box.localName === 'form') return '';
+    const text = before(box);
+    if (text !== '') return text;
+    box = box.parentElement;
+  }
+  return '';
+}
+
+/** Only text, and not much. */
+const isLabel = (element: Element): boolean =>
+  (element.textContent ?? '').trim().length <= MAX_BESIDE &&
+  !element.matches(`${CONTROLS}, script, style`) &&
+  element.querySelector(CONTROLS) === null &&
+  element.checkVisibility();

@@ -1,13 +1,12 @@
 /** Fields whose values never leave the page: passwords, cards, one-time codes. */
 import { isInput, isTextArea } from './kinds.ts';
-import { labelsOf } from './labels.ts';
-import { nameOf } from './names.ts';
+import { labelsOf, nameOf } from './names.ts';
 
 const SECRET_AUTOCOMPLETE = /\b(?:cc-\S+|current-password|new-password|one-time-code)\b/;
-const SECRET_NAME =
-  /passw|passphrase|passcode|\bpwd\b|card[\s_-]*(?:num|no\b|holder|code)|credit[\s_-]*card|debit[\s_-]*card|\bcc[\s_-]*(?:num|exp|csc|cvc|name)|\bcv[cv]2?\b|\bcsc\b|security[\s_-]*code|\biban\b|\bpin\b|\bssn\b|social[\s_-]*security|one[\s_-]*time[\s_-]*(?:code|pass)|\botp\b|expiry[\s_-]*date/i;
 const CARD_NAME =
   /card[\s_-]*(?:num|no\b|holder|code)|credit[\s_-]*card|debit[\s_-]*card|\bcc[\s_-]*(?:num|exp|csc|cvc|name)|\bcv[cv]2?\b|\bcsc\b|security[\s_-]*code|\biban\b/i;
+const OTHER_SECRETS =
+  /passw|passphrase|passcode|\bpwd\b|\bpin\b|\bssn\b|social[\s_-]*security|one[\s_-]*time[\s_-]*(?:code|pass)|\botp\b|expiry[\s_-]*date/i;
 
 /** A field that was a password once stays one, also while “show password” is on. */
 const passwords = new WeakSet<Element>();
@@ -17,7 +16,10 @@ export function isSecret(element: Element): boolean {
   if (passwords.has(element)) return true;
   if (!isInput(element) && !isTextArea(element)) return false;
   if (SECRET_AUTOCOMPLETE.test(element.getAttribute('autocomplete') ?? '')) return true;
-  return wordsFor(element).some((text) => SECRET_NAME.test(text)) || isCardNumber(element.value);
+  return (
+    wordsFor(element).some((text) => CARD_NAME.test(text) || OTHER_SECRETS.test(text)) ||
+    isCardNumber(element.value)
+  );
 }
 
 /** Whether it takes a payment card or a bank account. */
@@ -39,7 +41,7 @@ function wordsFor(element: HTMLInputElement | HTMLTextAreaElement): string[] {
 const apart = (text: string): string => text.replace(/([a-z])([A-Z])/g, '$1 $2');
 
 /** 13 to 19 digits with a valid check digit (Luhn). */
-export function isCardNumber(text: string): boolean {
+function isCardNumber(text: string): boolean {
   const digits = text.replace(/[\s-]/g, '');
   if (!/^\d{13,19}$/.test(digits)) return false;
   let sum = 0;

@@ -1,18 +1,19 @@
 /** The markup of one interactive element: what a reader needs for its role, name, state and value, and nothing else. */
 import { isDrawing, sizeOf } from '../dom/appearance.ts';
-import { isDisabled, isReadOnly } from '../dom/disabled.ts';
 import {
   isButton,
+  isDisabled,
   isEditingHost,
   isInput,
   isLink,
+  isReadOnly,
   isSelect,
   isSubmitter,
   isTextArea,
   isTickedInput,
+  roleOf,
 } from '../dom/kinds.ts';
 import { nameOf } from '../dom/names.ts';
-import { roleOf } from '../dom/roles.ts';
 import { isSecret, withoutCardNumbers } from '../dom/secrets.ts';
 import { folded, oneLine, textOf } from '../dom/text.ts';
 import type { Interaction } from './interactive.ts';

@@ -1,7 +1,7 @@
 /** How near to the viewport something is. */
 import { ancestorsOf } from '../dom/flat-tree.ts';
-import { pictureOf } from '../dom/image-maps.ts';
-import { elementAt, type Point } from '../dom/visibility.ts';
+import { elementAt, type Point, pictureOf } from '../dom/visibility.ts';
+import type { Markup } from './markup.ts';
 
 /** 0 is in the viewport, 1 is near it and 2 far below, -1 near it and -2 far above */
 export type Rank = -2 | -1 | 0 | 1 | 2;
@@ -59,3 +59,28 @@ export function rankOf(element: Element, origin: Point, view: View): Rank | null
   if (bottom < 0) return bottom >= -view.height ? -1 : -2;
   return top < 2 * view.height ? 1 : 2;
 }
+
+// The parts of a snapshot before it is cut to its size.
+
+export type Separator = '' | ' ' | '<br>';
+
+export type Leaf = {
+  readonly kind: 'leaf';
+  readonly html: string;
+  /** of an interactive element; `html` is its content then */
+  readonly element: Element | null;
+  readonly markup: Markup | null;
+  readonly rank: Rank;
+  /** what separates it from the part before */
+  readonly before: Separator;
+};
+
+export type Branch = {
+  readonly kind: 'branch';
+  readonly open: string;
+  readonly close: string;
+  /** an interactive element that contains others */
+  readonly element: Element | null;
+  readonly markup: Markup | null;
+  readonly children: (Leaf | Branch)[];
+};

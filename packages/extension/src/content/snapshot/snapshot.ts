@@ -14,8 +14,16 @@ import { collectRemoved, numberOf } from '../numbers.ts';
 import { collectHints, type Hints } from './hints.ts';
 import { type Interaction, interactionOf, isUsedDrawing } from './interactive.ts';
 import { escaped, markupOf, optionsMarkup, unescaped, withLabel } from './markup.ts';
-import type { Branch, Leaf, Separator } from './parts.ts';
-import { isFar, measureView, type Rank, rankOf, type View } from './rank.ts';
+import {
+  type Branch,
+  isFar,
+  type Leaf,
+  measureView,
+  type Rank,
+  rankOf,
+  type Separator,
+  type View,
+} from './rank.ts';
 
 export function takeSnapshot(): Snapshot {
   const { root, leaves, skipped } = outlineOf(document, reachableIn(document));

@@ -1,10 +1,9 @@
 /** Questions of the extension itself: may it use a site, may it do what always needs a confirmation. */
 
-import { HeldHint } from '@parlance/ui/components/approval/answers.tsx';
+import { HeldHint } from '@parlance/ui/components/approval/approval-card.tsx';
 import { useKeys } from '@parlance/ui/components/approval/use-keys.ts';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Icon } from '@parlance/ui/components/icon.tsx';
-import { useRef } from 'react';
+import { Button, Icon } from '@parlance/ui/components/controls.tsx';
+import { type ReactNode, useRef } from 'react';
 import {
   type ActionAnswer,
   type ActionAsk,
@@ -12,11 +11,10 @@ import {
   REASONS,
   type SiteAnswer,
   type SiteAsk,
-} from '../../shared/asks.ts';
+} from '../../shared/records.ts';
 import { siteName } from '../../shared/sites.ts';
 import { asks } from '../../shared/storage.ts';
-import { useStored } from '../use-stored.ts';
-import { sendToWorker } from '../worker.ts';
+import { sendToWorker, useStored } from '../state.ts';
 
 /** Those of this session, and those of agents in other clients. */
 export function Asks({ session }: { session: string | null }) {
@@ -27,97 +25,86 @@ export function Asks({ session }: { session: string | null }) {
   );
 }
 
-const SITE_ANSWERS = { y: 'Allow once', a: 'Always allow', n: 'Never' } as const;
-const ACTION_ANSWERS = { y: 'Allow', n: 'Deny' } as const;
-
 const answer = ({ id }: Ask, given: SiteAnswer | ActionAnswer): void =>
   void sendToWorker({ kind: 'answer', id, answer: given });
 
-function SiteCard({ ask }: { ask: SiteAsk }) {
-  const card = useRef<HTMLElement>(null);
-  const actions = {
-    y: () => answer(ask, 'once'),
-    a: () => answer(ask, 'always'),
-    n: () => answer(ask, 'never'),
-  };
-  const held = useKeys(card, actions, ask.id);
-  return (
-    <article
-      className="card approval ask"
-      ref={card}
-      tabIndex={-1}
-      data-state="pending"
-      aria-label="Site permission"
-    >
-      <header className="approval-head">
-        <Icon name="shield" />
-        <strong>Use {siteName(ask.site)}?</strong>
-      </header>
-      <p>
-        {ask.session === null
-          ? 'An agent in another client wants to: '
-          : 'The task reads this site and acts on it: '}
-        {ask.purpose}
-      </p>
-      <Answers labels={SITE_ANSWERS} actions={actions} held={held} />
-    </article>
-  );
-}
+const SiteCard = ({ ask }: { ask: SiteAsk }) => (
+  <AskCard
+    id={ask.id}
+    label="Site permission"
+    title={`Use ${siteName(ask.site)}?`}
+    answers={{
+      y: ['Allow once', () => answer(ask, 'once')],
+      a: ['Always allow', () => answer(ask, 'always')],
+      n: ['Never', () => answer(ask, 'never')],
+    }}
+  >
+    <p>
+      {ask.session === null
+        ? 'An agent in another client wants to: '
+        : 'The task reads this site and acts on it: '}
+      {ask.purpose}
+    </p>
+  </AskCard>
+);
 
-function ActionCard({ ask }: { ask: ActionAsk }) {
-  const card = useRef<HTMLElement>(null);
-  const actions = { y: () => answer(ask, 'allow'), n: () => answer(ask, 'deny') };
-  const held = useKeys(card, actions, ask.id);
-  return (
-    <article
-      className="card approval ask"
-      ref={card}
-      tabIndex={-1}
-      data-state="pending"
-      aria-label="Confirm the action"
-    >
-      <header className="approval-head">
-        <Icon name="shield" />
-        <strong>Confirm this action on {siteName(ask.site)}</strong>
-      </header>
-      <p className="ask-what">{ask.description}</p>
-      <ul className="ask-reasons">
-        {ask.reasons.map((reason) => (
-          <li key={reason}>{REASONS[reason]}</li>
-        ))}
-      </ul>
-      {ask.destination !== null && <p className="hint ask-what">{ask.destination}</p>}
-      <Answers labels={ACTION_ANSWERS} actions={actions} held={held} />
-    </article>
-  );
-}
+const ActionCard = ({ ask }: { ask: ActionAsk }) => (
+  <AskCard
+    id={ask.id}
+    label="Confirm the action"
+    title={`Confirm this action on ${siteName(ask.site)}`}
+    answers={{ y: ['Allow', () => answer(ask, 'allow')], n: ['Deny', () => answer(ask, 'deny')] }}
+  >
+    <p className="ask-what">{ask.description}</p>
+    <ul className="ask-reasons">
+      {ask.reasons.map((reason) => (
+        <li key={reason}>{REASONS[reason]}</li>
+      ))}
+    </ul>
+    {ask.destination !== null && <p className="hint ask-what">{ask.destination}</p>}
+  </AskCard>
+);
 
-type Key = 'y' | 'a' | 'n';
-type AnswersProps = {
-  readonly labels: Readonly<Partial<Record<Key, string>>>;
-  readonly actions: Readonly<Partial<Record<Key, () => void>>>;
-  readonly held: Key | null;
+const KEYS = ['y', 'a', 'n'] as const;
+type Key = (typeof KEYS)[number];
+
+type AskCardProps = {
+  readonly id: string;
+  readonly label: string;
+  readonly title: string;
+  /** by the key that gives it */
+  readonly answers: Readonly<Partial<Record<Key, readonly [label: string, give: () => void]>>>;
+  readonly children: ReactNode;
 };
 
-function Answers({ labels, actions, held }: AnswersProps) {
+function AskCard({ id, label, title, answers, children }: AskCardProps) {
+  const card = useRef<HTMLElement>(null);
+  const actions: Partial<Record<Key, () => void>> = {};
+  for (const key of KEYS) if (answers[key]) actions[key] = answers[key][1];
+  const held = useKeys(card, actions, id);
   return (
-    <>
+    <article className="card approval ask" ref={card} tabIndex={-1} data-state="pending" aria-label={label}>
+      <header className="approval-head">
+        <Icon name="shield" />
+        <strong>{title}</strong>
+      </header>
+      {children}
       <div className="ask-answers">
-        {(['y', 'a', 'n'] as const).map(
+        {KEYS.map(
           (key) =>
-            labels[key] && (
+            answers[key] && (
               <Button
                 key={key}
                 variant={key === 'y' ? 'primary' : 'plain'}
                 data-held={held === key || undefined}
-                onClick={actions[key]}
+                onClick={answers[key][1]}
               >
-                {labels[key]}
+                {answers[key][0]}
               </Button>
             ),
         )}
       </div>
-      {held && <HeldHint answer={labels[held] ?? ''} />}
-    </>
+      {held && <HeldHint answer={answers[held]?.[0] ?? ''} />}
+    </article>
   );
 }

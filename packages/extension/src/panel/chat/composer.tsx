@@ -1,19 +1,15 @@
 /** The message field. A message is a task on the current tab, a chat without it, or the answer to a question of the task. */
 import type { Part } from '@parlance/protocol';
 import type { SessionHandle } from '@parlance/sdk';
-import { applySlash } from '@parlance/ui/chat/apply-slash.ts';
-import { CommandDialog, type OpenCommandDialog } from '@parlance/ui/chat/command-dialog.tsx';
-import { attempted, Composer, type Mode } from '@parlance/ui/chat/composer.tsx';
-import type { Chosen } from '@parlance/ui/chat/pickers.tsx';
+import { type Chosen, useCommands } from '@parlance/ui/chat/commands.tsx';
+import { Composer, type Mode } from '@parlance/ui/chat/composer.tsx';
 import { textOf } from '@parlance/ui/chat/rows.ts';
-import { attempt, toast } from '@parlance/ui/components/toast.tsx';
-import { parlance, useServer } from '@parlance/ui/state/server.ts';
+import { attempt, toast } from '@parlance/ui/components/controls.tsx';
+import { parlance } from '@parlance/ui/state/server.ts';
 import { store, useStore } from '@parlance/ui/state/store.ts';
 import { useState } from 'react';
-import { isRunning, type TaskRecord } from '../../shared/task-record.ts';
-import type { ShownTab } from '../use-tab.ts';
-import { show } from '../view.ts';
-import { sendToWorker } from '../worker.ts';
+import { isRunning, type TaskRecord } from '../../shared/records.ts';
+import { type ShownTab, sendToWorker, show } from '../state.ts';
 
 type ComposerProps = {
   readonly session: string | null;
@@ -24,9 +20,7 @@ type ComposerProps = {
 };
 
 export function PanelComposer({ session, tab, task, running, earlier }: ComposerProps) {
-  const about = useServer();
   const [withTab, setWithTab] = useState(true);
-  const [dialog, setDialog] = useState<OpenCommandDialog>(null);
   const choices = describeChoices(useNextSession());
   const isTasking = task !== null && isRunning(task);
 
@@ -65,6 +59,16 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
     else await work(parlance.session(session));
   }
 
+  const commands = useCommands({
+    choose,
+    compact: () => withSession((handle) => handle.compact()),
+    clear: () => withSession((handle) => handle.clear()),
+    openDomain({ id: domain }) {
+      chooseForNext({ domain, agent: null });
+      show({ page: 'chat', session: null });
+    },
+  });
+
   function stop(): void {
     if (session !== null && isTasking) void sendToWorker({ kind: 'stop', session });
     else if (session !== null) void attempt(() => parlance.session(session).cancel());
@@ -78,21 +82,7 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
         earlier={earlier}
         onSend={send}
         onStop={stop}
-        onSlash={(slash) =>
-          attempted(() =>
-            applySlash(slash, about, {
-              choose,
-              compact: () => withSession((handle) => handle.compact()),
-              clear: () => withSession((handle) => handle.clear()),
-              openDomain(domain) {
-                chooseForNext({ domain, agent: null });
-                show({ page: 'chat', session: null });
-              },
-              help: () => setDialog('help'),
-              confirmFullAuto: () => setDialog('full-auto'),
-            }),
-          )
-        }
+        onSlash={commands.onSlash}
       >
         <label className="panel-choice">
           <input type="checkbox" checked={withTab} onChange={(event) => setWithTab(event.target.checked)} />
@@ -100,11 +90,7 @@ export function PanelComposer({ session, tab, task, running, earlier }: Composer
         </label>
         {session === null && choices !== '' && <span>New session: {choices}</span>}
       </Composer>
-      <CommandDialog
-        dialog={dialog}
-        onClose={() => setDialog(null)}
-        onFullAuto={() => void attempt(() => choose({ approval: 'full-auto' }))}
-      />
+      {commands.dialog}
     </>
   );
 }

@@ -4,20 +4,21 @@ import { Announcer } from '@parlance/ui/chat/announcer.tsx';
 import { ConnectionChip } from '@parlance/ui/chat/connection-chip.tsx';
 import { messagesOf, rowsOf } from '@parlance/ui/chat/rows.ts';
 import { Transcript } from '@parlance/ui/chat/transcript.tsx';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Chip, type ChipVariant } from '@parlance/ui/components/chip.tsx';
-import { Choice } from '@parlance/ui/components/choice.tsx';
-import { Empty } from '@parlance/ui/components/empty.tsx';
-import { Icon } from '@parlance/ui/components/icon.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
+import {
+  Button,
+  Chip,
+  type ChipVariant,
+  Choice,
+  Empty,
+  Icon,
+  Notice,
+} from '@parlance/ui/components/controls.tsx';
 import { useSession } from '@parlance/ui/state/session.ts';
 import { type FormEvent, useEffect, useMemo, useState } from 'react';
-import { type SiteChoice, siteName } from '../../shared/sites.ts';
+import { isRunning, type SiteChoice, type TaskOutcome, type TaskRecord } from '../../shared/records.ts';
+import { siteName } from '../../shared/sites.ts';
 import { asks, sites, tasks, toolUses } from '../../shared/storage.ts';
-import { isRunning, type TaskOutcome, type TaskRecord } from '../../shared/task-record.ts';
-import { useStored } from '../use-stored.ts';
-import { type ShownTab, useTab } from '../use-tab.ts';
-import { sendToWorker } from '../worker.ts';
+import { type ShownTab, sendToWorker, useStored, useTab } from '../state.ts';
 import { Asks } from './asks.tsx';
 import { PanelComposer } from './composer.tsx';
 import { type PlanSteps, planOf, type StepStatus } from './plan.ts';

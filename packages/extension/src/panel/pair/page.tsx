@@ -1,12 +1,9 @@
 /** Connects the extension to a server: an address, a code, and somebody who allows it. */
-import { ParlanceError } from '@parlance/sdk';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { CopyButton } from '@parlance/ui/components/copy-button.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
+import { connect, ParlanceError } from '@parlance/sdk';
+import { Button, CopyButton, Field, Notice, useAttempt } from '@parlance/ui/components/controls.tsx';
 import { type FormEvent, useEffect, useState } from 'react';
-import { type Connection, serverOrigin } from '../../shared/connection.ts';
+import { type Connection, type Paired, serverOrigin } from '../../shared/records.ts';
 import { connection } from '../../shared/storage.ts';
-import { endPairing, pollPairing, requestPairing } from './pairing.ts';
 
 const POLL_MS = 1_500;
 
@@ -27,8 +24,9 @@ function Server({
   connection: Exclude<PairProps['connection'], { status: 'waiting' }>;
 }) {
   const [address, setAddress] = useState(now.url);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, setProblem, run } = useAttempt((thrown) =>
+    problemOf(thrown, serverOrigin(address) ?? address),
+  );
 
   const isNew = now.status === 'none' && now.isNew === true;
   useEffect(() => {
@@ -41,14 +39,7 @@ function Server({
     const url = serverOrigin(address);
     if (url === null)
       return setProblem('Enter an address such as http://127.0.0.1:3000. Other machines need https.');
-    setBusy(true);
-    setProblem(null);
-    try {
-      await requestPairing(url);
-    } catch (thrown) {
-      setProblem(problemOf(thrown, url));
-    }
-    setBusy(false);
+    await run(() => requestPairing(url));
   }
 
   return (
@@ -60,17 +51,15 @@ function Server({
         </Notice>
       )}
       <p>Chat and run tasks on the current tab with your own server.</p>
-      <label className="field">
-        Server
-        <input
-          value={address}
-          onChange={(event) => setAddress(event.target.value)}
-          inputMode="url"
-          autoComplete="url"
-          spellCheck={false}
-          required
-        />
-      </label>
+      <Field
+        label="Server"
+        value={address}
+        onChange={(event) => setAddress(event.target.value)}
+        inputMode="url"
+        autoComplete="url"
+        spellCheck={false}
+        required
+      />
       {problem !== null && <Notice variant="danger">{problem}</Notice>}
       <Button type="submit" variant="primary" icon="link" disabled={busy}>
         Connect
@@ -79,8 +68,7 @@ function Server({
   );
 }
 
-function problemOf(thrown: unknown, url: string): string {
-  if (!(thrown instanceof ParlanceError)) throw thrown;
+function problemOf(thrown: ParlanceError, url: string): string {
   if (thrown.code === 'unreachable')
     return `Cannot reach a server at ${url}. Start it with “parlance serve”, or correct the address.`;
   if (thrown.status === 404) return 'This server cannot pair extensions. Update it to the current version.';
@@ -134,4 +122,44 @@ function Code({ waiting }: { waiting: Waiting }) {
       </Button>
     </>
   );
+}
+
+// Asks the server for a pairing, and waits until somebody has allowed it.
+
+const NAME = 'Parlance extension';
+
+/** Throws a `ParlanceError`. */
+async function requestPairing(url: string): Promise<void> {
+  const platform = await chrome.runtime.getPlatformInfo();
+  const request = await connect({ url, attempts: 1, timeoutMs: 5_000 }).pairings.request(
+    `${NAME} (${browserName()}, ${platform.os})`,
+  );
+  await connection.set({ status: 'waiting', url, ...request });
+}
+
+function browserName(): string {
+  return /Edg\//.test(navigator.userAgent) ? 'Edge' : /OPR\//.test(navigator.userAgent) ? 'Opera' : 'Chrome';
+}
+
+/** Looks once. A code that was denied or has expired ends the request. Throws a `ParlanceError` if the server is away. */
+async function pollPairing(now: Extract<Connection, { status: 'waiting' }>): Promise<void> {
+  const { url, token } = now;
+  try {
+    const own = await connect({ url, token, attempts: 1, timeoutMs: 5_000 }).pairings.own();
+    if (own.status === 'allowed') await connection.set({ status: 'paired', url, token, owner: own.owner });
+  } catch (thrown) {
+    if (thrown instanceof ParlanceError && thrown.code === 'not_found')
+      await connection.set({ status: 'none', url });
+    else throw thrown;
+  }
+}
+
+/** The server forgets the token; the extension does so even if the server is away. */
+export async function endPairing({ url, token }: Pick<Paired, 'url' | 'token'>): Promise<void> {
+  await connection.set({ status: 'none', url });
+  await connect({ url, token, attempts: 1, timeoutMs: 5_000 })
+    .pairings.end()
+    .catch((thrown) => {
+      if (!(thrown instanceof ParlanceError)) throw thrown;
+    });
 }

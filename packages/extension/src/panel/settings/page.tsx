@@ -1,13 +1,11 @@
 /** Server, site permissions, browser tools and theme. */
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Chip } from '@parlance/ui/components/chip.tsx';
-import { ThemeChoice } from '@parlance/ui/components/theme-choice.tsx';
-import type { Paired } from '../../shared/connection.ts';
+import { Button, Chip } from '@parlance/ui/components/controls.tsx';
+import { ThemeChoice } from '@parlance/ui/state/theme.tsx';
+import type { Paired } from '../../shared/records.ts';
 import { siteName } from '../../shared/sites.ts';
 import { sites, toolsOn, toolUses } from '../../shared/storage.ts';
-import { endPairing } from '../pair/pairing.ts';
-import { useStored } from '../use-stored.ts';
-import { sendToWorker } from '../worker.ts';
+import { endPairing } from '../pair/page.tsx';
+import { sendToWorker, useStored } from '../state.ts';
 
 export function SettingsPage({ paired }: { paired: Paired }) {
   return (

@@ -2,21 +2,18 @@
  * A pending approval: what exactly would run, why approval is needed, and the answers. An answer cites the hash of what
  * is shown, so that it cannot apply to anything else. After the answer, the card shows who gave it.
  */
+
 import type { ApprovalAnswer } from '@parlance/protocol';
 import type { ApprovalView } from '@parlance/sdk';
-import { type ReactNode, useRef, useState } from 'react';
+import { type FormEvent, type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { Markdown } from '../../markdown/markdown.tsx';
 import { may } from '../../state/may.ts';
 import { parlance, useAccess } from '../../state/server.ts';
-import { Chip } from '../chip.tsx';
-import { CopyButton } from '../copy-button.tsx';
+import { attempt, Button, Chip, CopyButton, Field, Icon } from '../controls.tsx';
 import { Dialog } from '../dialog.tsx';
-import { Icon } from '../icon.tsx';
-import { attempt } from '../toast.tsx';
-import { ANSWERS, Answers, DenyForm, HeldHint } from './answers.tsx';
-import { answerText, commandLine, grantText, reasonText } from './approval-text.ts';
+import { answerText, commandLine, grantText, reasonText } from './approval.ts';
 import { PatchView } from './patch-view.tsx';
-import { type KeyActions, useKeys } from './use-keys.ts';
+import { type Key, type KeyActions, useKeys } from './use-keys.ts';
 
 /** An `ApprovalView` of the SDK fits. */
 export type ShownApproval = Pick<
@@ -178,5 +175,110 @@ function Explained({ texts, waiting }: { texts: readonly string[]; waiting: bool
       ))}
       {waiting && <p className="hint">Asking the model for an explanation …</p>}
     </div>
+  );
+}
+
+// Buttons for the answers to an approval, each with its key.
+
+type AnswersProps = {
+  readonly disabled: boolean;
+  readonly explaining: boolean;
+  /** "always" is offered */
+  readonly always: boolean;
+  /** the key that answers in a moment */
+  readonly held: Key | null;
+  readonly onKey: (key: Key) => void;
+};
+
+export const ANSWERS: Readonly<Record<Key, string>> = {
+  y: 'Allow once',
+  a: 'Always',
+  n: 'Deny …',
+  e: 'Explain',
+};
+
+export function Answers({ disabled, explaining, always, held, onKey }: AnswersProps) {
+  const button = (key: Key) => ({
+    disabled,
+    'aria-keyshortcuts': key,
+    'data-held': held === key || undefined,
+    onClick: () => onKey(key),
+  });
+  return (
+    <div className="approval-answers">
+      <Button variant="primary" {...button('y')}>
+        {ANSWERS.y} <Hint letter="y" />
+      </Button>
+      {always && (
+        <Button {...button('a')}>
+          {ANSWERS.a} <Hint letter="a" />
+        </Button>
+      )}
+      <Button variant="danger" {...button('n')}>
+        {ANSWERS.n} <Hint letter="n" />
+      </Button>
+      <Button variant="quiet" {...button('e')} disabled={disabled || explaining}>
+        {ANSWERS.e} <Hint letter="e" />
+      </Button>
+    </div>
+  );
+}
+
+/** Shown while a key waits for what follows it. */
+export const HeldHint = ({ answer }: { answer: string }) => (
+  <p className="hint" role="status">
+    “{answer}” is chosen: Enter confirms it now, Escape takes it back.
+  </p>
+);
+
+/** Visible hint only; `aria-keyshortcuts` covers screen readers. */
+const Hint = ({ letter }: { letter: Key }) => (
+  <span className="key" aria-hidden="true">
+    {letter}
+  </span>
+);
+
+type DenyProps = { readonly onDeny: (reason: string) => void; readonly onClose: () => void };
+
+/** The reason is passed to the model. */
+export function DenyForm({ onDeny, onClose }: DenyProps) {
+  const field = useRef<HTMLInputElement>(null);
+  const [before] = useState(() => document.activeElement);
+  useEffect(() => field.current?.focus(), []);
+
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    onDeny(String(new FormData(event.currentTarget).get('reason')).trim());
+  }
+  function onKeyDown(event: KeyboardEvent): void {
+    if (event.key !== 'Escape') return;
+    event.stopPropagation();
+    close();
+  }
+  /** Someone who was writing a message continues there; a key in the card answers at once. */
+  function close(): void {
+    const card = field.current?.closest<HTMLElement>('.approval');
+    (before instanceof HTMLTextAreaElement ? before : card)?.focus();
+    onClose();
+  }
+
+  return (
+    <form className="approval-deny" onSubmit={submit}>
+      <Field
+        label="Reason (optional, shared with the agent)"
+        ref={field}
+        name="reason"
+        maxLength={2_000}
+        onKeyDown={onKeyDown}
+      />
+      <div className="approval-answers">
+        <Button type="submit" variant="danger">
+          Deny
+        </Button>
+        <Button variant="quiet" onClick={close}>
+          Back
+        </Button>
+      </div>
+    </form>
   );
 }

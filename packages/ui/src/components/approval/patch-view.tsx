@@ -1,13 +1,23 @@
 /** A patch side by side, with line numbers and colours; on narrow screens, new below old. */
 import type { Ask } from '@parlance/protocol';
 import { type CSSProperties, useMemo, useState } from 'react';
-import { MAX_HIGHLIGHTED_LENGTH, useHighlighter } from '../../markdown/use-highlighter.ts';
-import { Button } from '../button.tsx';
-import { type NumberedRun, numberedRuns } from './patch-numbers.ts';
-import { type ColouredRun, colouredRuns, markedPieces, type Piece } from './patch-pieces.ts';
-import { filesOf, heightOf, type Line, type PatchedFile } from './patch-rows.ts';
-
-import { firstRows, languageOf, withContent } from './patched-file.ts';
+import { MAX_HIGHLIGHTED_LENGTH, useHighlighter } from '../../markdown/code-block.tsx';
+import { Button } from '../controls.tsx';
+import {
+  type ColouredRun,
+  colouredRuns,
+  filesOf,
+  firstRows,
+  heightOf,
+  type Line,
+  languageOf,
+  markedPieces,
+  type NumberedRun,
+  numberedRuns,
+  type PatchedFile,
+  type Piece,
+  withContent,
+} from './patch.ts';
 
 /** Rows shown before "show all". */
 const FIRST_ROWS = 300;

@@ -3,7 +3,7 @@
  * message: it is written into the message field, and answers only if it stands alone.
  */
 import { type RefObject, useEffect, useRef, useState } from 'react';
-import { afterPause } from './after-pause.ts';
+import { afterPause } from './approval.ts';
 
 export type Key = 'y' | 'a' | 'n' | 'e';
 /** What the keys of a card do; others are text. */

@@ -1,4 +1,5 @@
 /** Chooses a model: a button that opens a searchable list. Any other name can be entered, too. */
+
 import {
   Fragment,
   type KeyboardEvent,
@@ -9,12 +10,12 @@ import {
   useRef,
   useState,
 } from 'react';
+import { counted } from '../../chat/cost.ts';
 import { may } from '../../state/may.ts';
 import { type ListedModels, loadModels, useListedModels } from '../../state/models.ts';
 import { hrefOf } from '../../state/router.ts';
 import { useServer } from '../../state/server.ts';
-import { Button } from '../button.tsx';
-import { Icon } from '../icon.tsx';
+import { Button, Combobox, Icon } from '../controls.tsx';
 import { type Matches, type ModelGroup, type ModelOption, matching, modelGroups } from './options.ts';
 
 type ModelPickerProps = {
@@ -109,14 +110,12 @@ function ModelPanel({ button, value, fallback, onChoose, onClose, onLeave }: Mod
       if (panel.current && from) placeBeside(panel.current, from);
     };
     place();
-    addEventListener('resize', place);
-    addEventListener('scroll', place, { capture: true });
-    window.visualViewport?.addEventListener('resize', place);
-    return () => {
-      removeEventListener('resize', place);
-      removeEventListener('scroll', place, { capture: true });
-      window.visualViewport?.removeEventListener('resize', place);
-    };
+    const stop = new AbortController();
+    const { signal } = stop;
+    addEventListener('resize', place, { signal });
+    addEventListener('scroll', place, { capture: true, signal });
+    window.visualViewport?.addEventListener('resize', place, { signal });
+    return () => stop.abort();
   }, [button]);
   useEffect(() => {
     const pressed = ({ target }: PointerEvent) => {
@@ -157,16 +156,11 @@ function ModelPanel({ button, value, fallback, onChoose, onClose, onLeave }: Mod
         if (relatedTarget && !currentTarget.contains(relatedTarget)) onLeave();
       }}
     >
-      <input
-        role="combobox"
-        aria-expanded="true"
-        aria-label="Search models"
-        aria-controls={list}
-        aria-activedescendant={options.length > 0 ? `${list}-${at}` : undefined}
+      <Combobox
+        label="Search models"
+        list={list}
+        active={at}
         placeholder="Search, or enter a model name"
-        autoComplete="off"
-        spellCheck={false}
-        maxLength={200}
         value={query}
         onChange={({ target }) => {
           setQuery(target.value);
@@ -288,5 +282,5 @@ function statusText({ loading, providers }: ListedModels, { shown, total }: Matc
   if (loading && providers === null) return 'Loading models …';
   if (total === 0) return 'No listed model matches.';
   if (shown < total) return `${shown} of ${total} models. Type to narrow the list.`;
-  return total === 1 ? '1 model' : `${total} models`;
+  return counted(total, 'model');
 }

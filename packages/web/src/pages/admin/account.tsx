@@ -1,12 +1,7 @@
 /** The current user and their password. */
-
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Chip } from '@parlance/ui/components/chip.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
-import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { attempt, Button, Chip, Field, Notice, toast } from '@parlance/ui/components/controls.tsx';
 import { changePassword, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useState } from 'react';
-import { NewPassword } from '../../components/new-password.tsx';
 
 export function AccountSection() {
   const { principal } = useServer();
@@ -44,10 +39,7 @@ function PasswordForm({ name }: { name: string }) {
       <h3>Change password</h3>
       {problem !== null && <Notice variant="danger">{problem}</Notice>}
       <input type="hidden" name="name" autoComplete="username" value={name} />
-      <label className="field">
-        Old password
-        <input name="old" type="password" required autoComplete="current-password" />
-      </label>
+      <Field label="Old password" name="old" type="password" required autoComplete="current-password" />
       <NewPassword label="New password" name="new" />
       <NewPassword label="Repeat new password" name="again" />
       <p className="hint">
@@ -59,5 +51,20 @@ function PasswordForm({ name }: { name: string }) {
         </Button>
       </div>
     </form>
+  );
+}
+
+/** A field for a password that is to be set. */
+export function NewPassword({ label, name }: { readonly label: string; readonly name: string }) {
+  return (
+    <Field
+      label={label}
+      name={name}
+      type="password"
+      required
+      minLength={8}
+      maxLength={1_000}
+      autoComplete="new-password"
+    />
   );
 }

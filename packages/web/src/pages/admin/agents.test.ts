@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { withAgent, withDomain, withoutAgent, withoutDomain } from './agents.ts';
+import { withAgent, withDomain, withoutAgent, withoutDomain } from './agents.tsx';
 
 const cook = { id: 'cook', name: 'Cook', instructions: 'Cook.' };
 const kitchen = { id: 'kitchen', name: 'Kitchen', description: '', defaultAgent: 'chef', agents: ['chef'] };

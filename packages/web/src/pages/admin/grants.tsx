@@ -1,8 +1,6 @@
 /** Standing grants of all sessions. */
 import type { StandingGrant } from '@parlance/sdk';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Empty } from '@parlance/ui/components/empty.tsx';
-import { attempt, toast } from '@parlance/ui/components/toast.tsx';
+import { attempt, Button, Empty, toast } from '@parlance/ui/components/controls.tsx';
 import { hrefOf } from '@parlance/ui/state/router.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { usePolled } from '../../state/use-polled.ts';

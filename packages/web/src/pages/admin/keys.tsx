@@ -1,20 +1,23 @@
 /** API keys: the caller's own, and for admins those of everyone. */
 
-import type { Role } from '@parlance/protocol';
 import type { ApiKey, MadeApiKey } from '@parlance/sdk';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Chip } from '@parlance/ui/components/chip.tsx';
-import { Choice } from '@parlance/ui/components/choice.tsx';
-import { CopyButton } from '@parlance/ui/components/copy-button.tsx';
+import {
+  attempt,
+  Button,
+  Chip,
+  Choice,
+  CopyButton,
+  Empty,
+  Field,
+  Notice,
+  Select,
+  toast,
+} from '@parlance/ui/components/controls.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
-import { Empty } from '@parlance/ui/components/empty.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
-import { attempt, toast } from '@parlance/ui/components/toast.tsx';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
 import { usePolled } from '../../state/use-polled.ts';
-import { expiryAfter, LIFETIMES, rolesWithin } from './key-choices.ts';
-import { Section } from './section.tsx';
+import { Card, ROLES, rolesWithin, Section } from './section.tsx';
 
 type DialogState = { readonly what: 'add' } | { readonly what: 'revoke'; readonly key: ApiKey };
 
@@ -91,7 +94,18 @@ export function KeysSection() {
             />
           )}
           {dialog?.what === 'revoke' && (
-            <RevokeKey shown={dialog.key} close={close} revoke={() => void revoke(dialog.key)} />
+            <Dialog
+              title={`Revoke ${dialog.key.name}?`}
+              confirm="Revoke"
+              danger
+              onClose={close}
+              onConfirm={() => void revoke(dialog.key)}
+            >
+              <p>
+                Clients that use this key of {dialog.key.owner} are disconnected and refused, and so are
+                browser extensions that were connected with it. Running turns continue. This cannot be undone.
+              </p>
+            </Dialog>
           )}
         </>
       )}
@@ -122,35 +136,28 @@ function Row({ shown, foreign, revoke }: { shown: ApiKey; foreign: boolean; revo
   const expired = expiresAt !== null && Date.parse(expiresAt) <= Date.now();
   const day = (time: string) => new Date(time).toLocaleDateString();
   return (
-    <li className="card">
-      <div className="admin-what">
-        <strong>{name}</strong> <Chip variant={role === 'admin' ? 'good' : 'plain'}>{role}</Chip>
-        {foreign && <Chip variant="busy">{owner}</Chip>}
-        {administration && <Chip variant="bad">administration</Chip>}
-        {expired && <Chip variant="bad">expired</Chip>}
-        {dialects?.map((dialect) => (
-          <Chip key={dialect}>{dialect}</Chip>
-        ))}
-        <p className="hint">
-          <code>plk_{id}…</code> · {dialects === null && 'all dialects · '}created {day(createdAt)} ·{' '}
-          {expiresAt === null ? 'does not expire' : `${expired ? 'expired' : 'expires'} ${day(expiresAt)}`} ·{' '}
-          {lastUsedAt === null ? 'never used' : `last used ${new Date(lastUsedAt).toLocaleString()}`}
-        </p>
-      </div>
-      <Button onClick={revoke} aria-label={`Revoke ${name}`}>
-        Revoke
-      </Button>
-    </li>
+    <Card
+      actions={
+        <Button onClick={revoke} aria-label={`Revoke ${name}`}>
+          Revoke
+        </Button>
+      }
+    >
+      <strong>{name}</strong> <Chip variant={role === 'admin' ? 'good' : 'plain'}>{role}</Chip>
+      {foreign && <Chip variant="busy">{owner}</Chip>}
+      {administration && <Chip variant="bad">administration</Chip>}
+      {expired && <Chip variant="bad">expired</Chip>}
+      {dialects?.map((dialect) => (
+        <Chip key={dialect}>{dialect}</Chip>
+      ))}
+      <p className="hint">
+        <code>plk_{id}…</code> · {dialects === null && 'all dialects · '}created {day(createdAt)} ·{' '}
+        {expiresAt === null ? 'does not expire' : `${expired ? 'expired' : 'expires'} ${day(expiresAt)}`} ·{' '}
+        {lastUsedAt === null ? 'never used' : `last used ${new Date(lastUsedAt).toLocaleString()}`}
+      </p>
+    </Card>
   );
 }
-
-// Dialogs for a new API key and for its revocation.
-
-const ROLES: Readonly<Record<Role, string>> = {
-  user: 'chat only, cannot approve',
-  developer: 'full access to your sessions',
-  admin: 'full access to all sessions',
-};
 
 function NewKey({ close, onCreated }: { close: () => void; onCreated: (key: MadeApiKey) => void }) {
   const { principal, dialects } = useServer();
@@ -172,20 +179,14 @@ function NewKey({ close, onCreated }: { close: () => void; onCreated: (key: Made
 
   return (
     <Dialog title="New API key" confirm="Create key" onClose={close} onConfirm={make}>
-      <label className="field">
-        Name
-        <input name="name" required maxLength={100} autoComplete="off" placeholder="laptop" />
-      </label>
-      <label className="field">
-        Role
-        <select name="role" value={role} onChange={(event) => setRole(event.target.value)}>
-          {rolesWithin(principal.role).map((role) => (
-            <option key={role} value={role}>
-              {role}: {ROLES[role]}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Field label="Name" name="name" required maxLength={100} placeholder="laptop" />
+      <Select
+        label="Role"
+        name="role"
+        value={role}
+        options={rolesWithin(principal.role).map((role) => [role, `${role}: ${ROLES[role]}`])}
+        onChange={(event) => setRole(event.target.value)}
+      />
       {role === 'admin' && (
         <Notice variant="danger">
           <label>
@@ -194,16 +195,12 @@ function NewKey({ close, onCreated }: { close: () => void; onCreated: (key: Made
           </label>
         </Notice>
       )}
-      <label className="field">
-        Expires
-        <select name="lifetime" defaultValue="90 days">
-          {Object.keys(LIFETIMES).map((lifetime) => (
-            <option key={lifetime} value={lifetime}>
-              {lifetime}
-            </option>
-          ))}
-        </select>
-      </label>
+      <Select
+        label="Expires"
+        name="lifetime"
+        defaultValue="90 days"
+        options={Object.keys(LIFETIMES).map((lifetime) => [lifetime, lifetime])}
+      />
       <fieldset className="field checkboxes">
         <legend>Dialects</legend>
         {dialects.map(({ name }) => (
@@ -217,15 +214,20 @@ function NewKey({ close, onCreated }: { close: () => void; onCreated: (key: Made
   );
 }
 
-type RevokeProps = { readonly shown: ApiKey; readonly close: () => void; readonly revoke: () => void };
+// What can be chosen for a new API key.
 
-function RevokeKey({ shown, close, revoke }: RevokeProps) {
-  return (
-    <Dialog title={`Revoke ${shown.name}?`} confirm="Revoke" danger onClose={close} onConfirm={revoke}>
-      <p>
-        Clients that use this key of {shown.owner} are disconnected and refused, and so are browser extensions
-        that were connected with it. Running turns continue. This cannot be undone.
-      </p>
-    </Dialog>
-  );
+/** In days; null: it does not expire. */
+export const LIFETIMES: Readonly<Record<string, number | null>> = {
+  '30 days': 30,
+  '90 days': 90,
+  '1 year': 365,
+  never: null,
+};
+
+const DAY_MS = 24 * 60 * 60 * 1_000;
+
+/** ISO 8601; undefined if it does not expire. */
+export function expiryAfter(lifetime: string, now: number): string | undefined {
+  const days = LIFETIMES[lifetime] ?? null;
+  return days === null ? undefined : new Date(now + days * DAY_MS).toISOString();
 }

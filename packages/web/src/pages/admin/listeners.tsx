@@ -1,16 +1,12 @@
 /** Listeners and their open sockets; admins add and remove extra ones. */
-import type { Json } from '@parlance/protocol';
+
 import type { Listener } from '@parlance/sdk';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Chip } from '@parlance/ui/components/chip.tsx';
+import { Button, Chip, Field, Select } from '@parlance/ui/components/controls.tsx';
 import { may } from '@parlance/ui/state/may.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useState } from 'react';
 import { usePolled } from '../../state/use-polled.ts';
-import { GivenNotice } from './given-notice.tsx';
-import { Section } from './section.tsx';
-import { refuseTaken } from './taken.ts';
-import { useSettings } from './use-settings.ts';
+import { GivenNotice, refuseTaken, Section, textsIn, useSettings } from './section.tsx';
 
 const EVERY_MS = 2_000;
 
@@ -18,7 +14,7 @@ export function ListenersSection() {
   const polled = usePolled(parlance.admin.listeners, EVERY_MS);
   const { polled: settings, save } = useSettings();
   const isAdmin = may(useServer(), 'admin');
-  const stored = entriesIn(settings.value?.stored.listeners);
+  const stored = textsIn(settings.value?.stored.listeners);
   async function change(listeners: readonly string[], done: string): Promise<boolean> {
     const saved = await save({ listeners: [...listeners] }, done);
     polled.again();
@@ -115,30 +111,19 @@ function NewListener({ taken, add }: NewListenerProps) {
   }
   return (
     <form className="admin-form" aria-label="Add a listener" onSubmit={(event) => void submit(event)}>
-      <label className="field">
-        Dialect
-        <select name="dialect">
-          {dialects.map(({ name }) => (
-            <option key={name}>{name}</option>
-          ))}
-        </select>
-      </label>
-      <label className="field">
-        Port
-        <input
-          // Called on every render: the listeners may have changed.
-          ref={(field) => {
-            if (field) refuseTaken(field, owner);
-          }}
-          type="number"
-          required
-          min={1}
-          max={65_535}
-          value={port}
-          placeholder="8080"
-          onChange={({ target }) => setPort(target.value)}
-        />
-      </label>
+      <Select label="Dialect" name="dialect" options={dialects.map(({ name }) => [name, name])} />
+      <Field
+        label="Port"
+        // Called on every render: the listeners may have changed.
+        ref={refuseTaken(owner)}
+        type="number"
+        required
+        min={1}
+        max={65_535}
+        value={port}
+        placeholder="8080"
+        onChange={({ target }) => setPort(target.value)}
+      />
       <div className="admin-buttons">
         <Button type="submit">Add listener</Button>
       </div>
@@ -147,6 +132,3 @@ function NewListener({ taken, add }: NewListenerProps) {
 }
 
 const entryOf = ({ dialect, port }: Listener): string => `${dialect}=${port}`;
-
-const entriesIn = (value: Json | undefined): string[] =>
-  Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : [];

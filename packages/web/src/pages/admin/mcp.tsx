@@ -1,20 +1,25 @@
 /** MCP servers: their state and tools; those who may set up the server add, edit, restart and remove them. */
-import type { JsonObject } from '@parlance/protocol';
+
+import type { Json, JsonObject } from '@parlance/protocol';
 import type { McpServer } from '@parlance/sdk';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Chip, type ChipVariant } from '@parlance/ui/components/chip.tsx';
+import { counted } from '@parlance/ui/chat/cost.ts';
+import {
+  attempt,
+  Button,
+  Chip,
+  type ChipVariant,
+  Empty,
+  Field,
+  Select,
+  TextArea,
+  toast,
+} from '@parlance/ui/components/controls.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
-import { Empty } from '@parlance/ui/components/empty.tsx';
-import { attempt, toast } from '@parlance/ui/components/toast.tsx';
 import { may } from '@parlance/ui/state/may.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
 import { usePolled } from '../../state/use-polled.ts';
-
-import { fieldsOf, type McpKind, NEW_SERVER, objectIn, serverFrom } from './mcp-server.ts';
-import { Section } from './section.tsx';
-import { refuseTaken } from './taken.ts';
-import { useSettings } from './use-settings.ts';
+import { linesIn, RemoveDialog, refuseTaken, Section, useSettings } from './section.tsx';
 
 const STATES: Readonly<Record<McpServer['state'], readonly [ChipVariant, string]>> = {
   starting: ['busy', 'starting'],
@@ -95,15 +100,13 @@ export function McpSection() {
             />
           )}
           {dialog?.what === 'remove' && (
-            <Dialog
-              title={`Remove ${dialog.name}?`}
-              confirm="Remove"
-              danger
+            <RemoveDialog
+              name={dialog.name}
               onClose={close}
               onConfirm={() => change(without(stored, dialog.name), `${dialog.name} was removed.`)}
             >
-              <p>Agents can no longer use its tools. Its variables and headers are deleted.</p>
-            </Dialog>
+              Agents can no longer use its tools. Its variables and headers are deleted.
+            </RemoveDialog>
           )}
         </>
       )}
@@ -139,9 +142,7 @@ function Server({ server, fixed, restart, ask }: ServerProps) {
         )}
         {tools.length > 0 && (
           <details>
-            <summary>
-              {tools.length} {tools.length === 1 ? 'tool' : 'tools'}
-            </summary>
+            <summary>{counted(tools.length, 'tool')}</summary>
             <p className="admin-tools">
               {tools.map((tool) => (
                 <code key={tool}>{tool}</code>
@@ -199,80 +200,67 @@ function McpDialog({ server, taken, close, save }: McpDialogProps) {
       onConfirm={confirm}
     >
       {server === null && (
-        <label className="field">
-          Name
-          <input
-            name="name"
-            required
-            maxLength={32}
-            pattern="[A-Za-z0-9_\-]+"
-            title="Letters, digits, - and _"
-            placeholder="files"
-            onChange={({ target }) =>
-              refuseTaken(
-                target,
-                taken.find((name) => name === target.value.trim()),
-              )
-            }
-            autoComplete="off"
-          />
-        </label>
+        <Field
+          label="Name"
+          name="name"
+          required
+          maxLength={32}
+          pattern="[A-Za-z0-9_\-]+"
+          title="Letters, digits, - and _"
+          placeholder="files"
+          onChange={({ target }) => refuseTaken(taken.find((name) => name === target.value.trim()))(target)}
+        />
       )}
-      <label className="field">
-        Runs as
-        <select value={kind} onChange={({ target }) => setKind(target.value as McpKind)}>
-          <option value="command">Program on this machine</option>
-          <option value="url">Server at a URL</option>
-        </select>
-      </label>
+      <Select
+        label="Runs as"
+        value={kind}
+        options={[
+          ['command', 'Program on this machine'],
+          ['url', 'Server at a URL'],
+        ]}
+        onChange={({ target }) => setKind(target.value as McpKind)}
+      />
       {kind === 'command' ? (
         <>
-          <label className="field">
-            Command
-            <input
-              name="command"
-              required
-              placeholder="npx"
-              defaultValue={before.command}
-              autoComplete="off"
-              spellCheck={false}
-            />
-          </label>
-          <label className="field">
-            Arguments, one per line
-            <textarea
-              name="args"
-              rows={3}
-              placeholder={'-y\n@modelcontextprotocol/server-filesystem\n/srv/files'}
-              defaultValue={before.args}
-              spellCheck={false}
-            />
-          </label>
-        </>
-      ) : (
-        <label className="field">
-          Address
-          <input
-            name="url"
-            type="url"
+          <Field
+            label="Command"
+            name="command"
             required
-            placeholder="https://example.com/mcp"
-            defaultValue={before.url}
+            placeholder="npx"
+            defaultValue={before.command}
             spellCheck={false}
           />
-        </label>
-      )}
-      <label className="field">
-        {kind === 'command' ? 'Environment, one NAME=value per line' : 'Headers, one Name=value per line'}
-        <textarea
-          key={kind}
-          name="pairs"
-          rows={2}
-          defaultValue={kind === before.kind ? before.pairs : ''}
+          <TextArea
+            label="Arguments, one per line"
+            name="args"
+            rows={3}
+            placeholder={'-y\n@modelcontextprotocol/server-filesystem\n/srv/files'}
+            defaultValue={before.args}
+            spellCheck={false}
+          />
+        </>
+      ) : (
+        <Field
+          label="Address"
+          name="url"
+          type="url"
+          required
+          placeholder="https://example.com/mcp"
+          defaultValue={before.url}
           spellCheck={false}
-          autoComplete="off"
         />
-      </label>
+      )}
+      <TextArea
+        label={
+          kind === 'command' ? 'Environment, one NAME=value per line' : 'Headers, one Name=value per line'
+        }
+        key={kind}
+        name="pairs"
+        rows={2}
+        defaultValue={kind === before.kind ? before.pairs : ''}
+        spellCheck={false}
+        autoComplete="off"
+      />
       <label className="check">
         <input type="checkbox" name="trusted" defaultChecked={before.trusted} /> Trust the results of its
         tools
@@ -284,3 +272,72 @@ function McpDialog({ server, taken, close, save }: McpDialogProps) {
     </Dialog>
   );
 }
+
+// A stored MCP server, and the fields of its dialog. Values of variables and headers are never shown. Pure.
+
+type McpKind = 'command' | 'url';
+
+export type McpFields = {
+  readonly kind: McpKind;
+  readonly command: string;
+  /** one per line */
+  readonly args: string;
+  readonly url: string;
+  /** variables or headers: one `NAME=value` per line */
+  readonly pairs: string;
+  readonly trusted: boolean;
+};
+
+export const NEW_SERVER: McpFields = {
+  kind: 'command',
+  command: '',
+  args: '',
+  url: '',
+  pairs: '',
+  trusted: false,
+};
+
+export function fieldsOf(server: JsonObject): McpFields {
+  const kind = 'url' in server ? 'url' : 'command';
+  const args = Array.isArray(server.args) ? server.args.map(String) : [];
+  return {
+    kind,
+    command: String(server.command ?? ''),
+    args: args.join('\n'),
+    url: String(server.url ?? ''),
+    pairs: namesIn(server, kind)
+      .map((name) => `${name}=`)
+      .join('\n'),
+    trusted: server.trusted === true,
+  };
+}
+
+/** Keeps what `before` has besides these fields, and stored values of variables that have none here. */
+export function serverFrom({ kind, ...fields }: McpFields, before: JsonObject = {}): JsonObject {
+  const { trusted } = fields;
+  const isSameKind = kind in before;
+  const stored = isSameKind ? namesIn(before, kind) : [];
+  const pairs = Object.fromEntries(
+    linesIn(fields.pairs).map((line) => {
+      const [name = '', ...rest] = line.split('=');
+      const value = rest.join('=').trim();
+      // Null keeps the stored value.
+      return [name.trim(), value === '' && stored.includes(name.trim()) ? null : value] satisfies [
+        string,
+        Json,
+      ];
+    }),
+  );
+  const changed: JsonObject =
+    kind === 'url'
+      ? { url: fields.url.trim(), headers: pairs }
+      : { command: fields.command.trim(), args: linesIn(fields.args), env: pairs };
+  return { ...(isSameKind ? before : {}), ...changed, trusted };
+}
+
+const namesIn = (server: JsonObject, kind: McpKind): string[] =>
+  Object.keys(objectIn(kind === 'url' ? server.headers : server.env));
+
+/** Empty if the value is not an object. */
+const objectIn = (value: Json | undefined): JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};

@@ -1,38 +1,34 @@
 /** Connects a model: provider, address, key and name. */
 
 import type { Json } from '@parlance/protocol';
-import { type ModelListing, ParlanceError, type Settings, type VendorState } from '@parlance/sdk';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Chip } from '@parlance/ui/components/chip.tsx';
-import { Dialog } from '@parlance/ui/components/dialog.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
+import {
+  type About,
+  type ModelListing,
+  type ModelQuestion,
+  ParlanceError,
+  type Settings,
+  type VendorState,
+} from '@parlance/sdk';
+import { counted } from '@parlance/ui/chat/cost.ts';
+import { Button, Chip, Field, Notice } from '@parlance/ui/components/controls.tsx';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useId, useRef, useState } from 'react';
 import { usePolled } from '../../state/use-polled.ts';
-import { isSame } from './draft.ts';
-import { GivenNotice } from './given-notice.tsx';
-import { OutdatedNotice } from './outdated-notice.tsx';
 import { tokens } from './prices.tsx';
-import { Section } from './section.tsx';
-import { useDraft } from './use-draft.ts';
-import { type Save, useSettings } from './use-settings.ts';
 import {
-  type Choice,
-  type Chosen,
-  choiceInUse,
-  choicesOf,
-  decidedBy,
-  type Fields,
-  fieldsOf,
-  mergedFields,
-  modelProblem,
-  problemIn,
-  questionOf,
-  settingsOf,
-  type Vendors,
-  valuesOf,
-  vendorOf,
-} from './vendors.ts';
+  Card,
+  Columns,
+  type Entered,
+  GivenNotice,
+  isSame,
+  mergedEach,
+  OutdatedNotice,
+  RemoveDialog,
+  type Save,
+  Section,
+  useDraft,
+  useSettings,
+} from './section.tsx';
 
 type ModelFormProps = { readonly settings: Settings; readonly vendors: Vendors; readonly save: Save };
 
@@ -109,18 +105,10 @@ function KnownVendors() {
               )}
               {vendor.models.length > 0 && (
                 <details>
-                  <summary>
-                    {vendor.models.length} known {vendor.models.length === 1 ? 'model' : 'models'}
-                  </summary>
+                  <summary>{counted(vendor.models.length, 'known model')}</summary>
                   <div className="md-table prices">
                     <table>
-                      <thead>
-                        <tr>
-                          <th scope="col">Model</th>
-                          <th scope="col">Context</th>
-                          <th scope="col">Price</th>
-                        </tr>
-                      </thead>
+                      <Columns names={['Model', 'Context', 'Price']} />
                       <tbody>
                         {vendor.models.map(({ id, context, price }) => (
                           <tr key={id}>
@@ -173,29 +161,22 @@ function StoredKeys({ settings, vendors, save }: ModelFormProps) {
       <h3>Stored API keys</h3>
       <ul className="admin-list" aria-label="Stored API keys">
         {settings.secrets.map((name) => (
-          <li className="card" key={name}>
-            <div className="admin-what">
-              <strong>{labelOf(name, vendors)}</strong>
-              <p className="hint">{statusOf(name, settings)}</p>
-            </div>
-            <Button onClick={() => setRemoving(name)}>Remove</Button>
-          </li>
+          <Card key={name} actions={<Button onClick={() => setRemoving(name)}>Remove</Button>}>
+            <strong>{labelOf(name, vendors)}</strong>
+            <p className="hint">{statusOf(name, settings)}</p>
+          </Card>
         ))}
       </ul>
       {removing !== null && (
-        <Dialog
-          title="Remove the API key?"
-          confirm="Remove"
-          danger
+        <RemoveDialog
+          name="the API key"
           onClose={() => setRemoving(null)}
           onConfirm={() => void save(valuesWithout(removing, settings), 'The API key was removed.')}
         >
-          <p>
-            {'provider' in valuesWithout(removing, settings)
-              ? 'The offline demo model is used until you connect another one.'
-              : 'Requests are sent without a key.'}
-          </p>
-        </Dialog>
+          {'provider' in valuesWithout(removing, settings)
+            ? 'The offline demo model is used until you connect another one.'
+            : 'Requests are sent without a key.'}
+        </RemoveDialog>
       )}
     </>
   );
@@ -245,44 +226,35 @@ function ModelForm({ settings, vendors, save }: ModelFormProps) {
         onChoose={choose}
       />
       {choice === 'compatible' && (
-        <label className="field">
-          Address
-          <input
-            type="url"
-            disabled={decided.address !== undefined}
-            value={fields.address}
-            placeholder={decided.address === undefined ? 'http://127.0.0.1:11434/v1' : setBy(decided.address)}
-            spellCheck={false}
-            autoComplete="off"
-            onChange={({ target }) => change({ address: target.value })}
-          />
-        </label>
+        <Field
+          label="Address"
+          type="url"
+          disabled={decided.address !== undefined}
+          value={fields.address}
+          placeholder={decided.address === undefined ? 'http://127.0.0.1:11434/v1' : setBy(decided.address)}
+          spellCheck={false}
+          onChange={({ target }) => change({ address: target.value })}
+        />
       )}
       {choice !== null && choice !== 'offline' && (
         <>
-          <label className="field">
-            {choice === 'compatible' ? 'API key (if the server needs one)' : 'API key'}
-            <input
-              type="password"
-              autoComplete="off"
-              disabled={decided.key !== undefined}
-              value={fields.key}
-              placeholder={keyHint(settings, choice)}
-              onChange={({ target }) => change({ key: target.value })}
-            />
-          </label>
-          <label className="field">
-            Model
-            <input
-              value={fields.model}
-              list={models}
-              disabled={decided.model !== undefined}
-              placeholder={choice === 'compatible' ? 'Test the connection to see the models' : 'the default'}
-              spellCheck={false}
-              autoComplete="off"
-              onChange={({ target }) => change({ model: target.value })}
-            />
-          </label>
+          <Field
+            label={choice === 'compatible' ? 'API key (if the server needs one)' : 'API key'}
+            type="password"
+            disabled={decided.key !== undefined}
+            value={fields.key}
+            placeholder={keyHint(settings, choice)}
+            onChange={({ target }) => change({ key: target.value })}
+          />
+          <Field
+            label="Model"
+            value={fields.model}
+            list={models}
+            disabled={decided.model !== undefined}
+            placeholder={choice === 'compatible' ? 'Test the connection to see the models' : 'the default'}
+            spellCheck={false}
+            onChange={({ target }) => change({ model: target.value })}
+          />
           <datalist id={models}>
             {listed.map((name) => (
               <option key={name} value={name} />
@@ -355,7 +327,7 @@ function TestResult({ tested, chosen, choose, saveAnyway }: TestResultProps) {
       <Notice variant="good">
         {models.length === 0
           ? 'Connected. The server lists no models. Enter a model name.'
-          : `Connected. ${models.length} ${models.length === 1 ? 'model' : 'models'}:`}
+          : `Connected. ${counted(models.length, 'model')}:`}
         <span className="model-choices">
           {models.slice(0, MAX_SHOWN).map((model) => (
             <Button
@@ -486,4 +458,155 @@ function useModelTest(settings: Settings, vendors: Vendors) {
   }
 
   return { fields, change, tested, test, isOutdated: draft.isOutdated, reset };
+}
+
+// What the form for the model offers, and the settings that a choice becomes. Pure.
+
+/** `compatible`, `offline`, or the name of a vendor. */
+export type Choice = string;
+export type Vendors = About['vendors'];
+
+/** In the order of the form. */
+const choicesOf = (
+  vendors: Vendors,
+): readonly { readonly name: Choice; readonly label: string; readonly hint: string }[] => [
+  ...vendors,
+  {
+    name: 'compatible',
+    label: 'Ollama, vLLM or OpenAI-compatible server',
+    hint: 'Its address, and an API key if it needs one',
+  },
+  { name: 'offline', label: 'Offline demo model', hint: 'Built in, without a key; not a language model' },
+];
+
+const vendorOf = (choice: Choice): string => (choice === 'compatible' ? 'openai' : choice);
+
+/** The settings of the form. */
+const settingsOf = (vendors: Vendors): string[] => [
+  'provider',
+  'model',
+  ...vendors.flatMap(({ name }) => [`${name}Key`, `${name}BaseUrl`]),
+];
+
+export type Fields = {
+  /** null: not chosen yet */
+  readonly choice: Choice | null;
+  readonly address: string;
+  /** empty: the stored one stays */
+  readonly key: string;
+  readonly model: string;
+};
+export type Chosen = Fields & { readonly choice: Choice };
+
+type Given = Settings['given'];
+
+/** The flag or variable that decides each field; undefined if it can be changed. */
+export function decidedBy(
+  given: Given,
+  choice: Choice | null,
+): Readonly<Partial<Record<keyof Fields, string>>> {
+  if (choice === null || choice === 'offline') return { choice: given.provider };
+  const vendor = vendorOf(choice);
+  return {
+    choice: given.provider,
+    address: given[`${vendor}BaseUrl`],
+    key: given[`${vendor}Key`],
+    model: given.model,
+  };
+}
+
+const text = (value: Json | undefined): string => (typeof value === 'string' ? value : '');
+
+/**
+ * What is stored, or in use if nothing is. What is set at startup takes precedence. The offline model is shown as a choice
+ * only if it is set there: otherwise no provider has been chosen yet.
+ */
+export function fieldsOf({ stored, model, given }: Settings, vendors: Vendors): Fields {
+  const provider = (given.provider === undefined && text(stored.provider)) || model.provider;
+  const isInUse = provider === model.provider;
+  const isGiven = given[`${provider}BaseUrl`] !== undefined && isInUse;
+  const address = isGiven ? (model.address ?? '') : text(stored[`${provider}BaseUrl`]);
+  if (!vendors.some(({ name }) => name === provider)) {
+    const isSet = given.provider !== undefined || given.model !== undefined;
+    return { choice: isSet ? 'offline' : null, address: '', key: '', model: '' };
+  }
+  const choice = provider === 'openai' && address !== '' ? 'compatible' : provider;
+  const storedModel = given.model === undefined ? text(stored.model) : '';
+  const name = storedModel || (model.provider === 'offline' ? '' : model.model);
+  return { choice, address, key: '', model: name };
+}
+
+/** The choice whose model answers now. */
+export function choiceInUse({ model: { provider, address } }: Settings, vendors: Vendors): Choice {
+  const vendor = vendors.find(({ name }) => name === provider);
+  return provider === 'openai' && address !== vendor?.address ? 'compatible' : (vendor?.name ?? 'offline');
+}
+
+/**
+ * Keeps the input when the stored settings have changed. A key belongs to a server and a model to its list, so that all
+ * fields are kept unless both are about the same server.
+ */
+export function mergedFields(entered: Entered<Fields>, stored: Fields): Fields {
+  const { base } = entered;
+  const typed = { ...base, ...entered.changed };
+  const isSameServer =
+    typed.choice === base.choice && stored.choice === base.choice && stored.address === base.address;
+  return isSameServer ? mergedEach(entered, stored) : typed;
+}
+
+/** An address or model that is left empty is removed, so that the vendor's own is used. */
+export function valuesOf({ choice, address, key, model }: Chosen, given: Given): Record<string, Json> {
+  const values: Record<string, Json> = { provider: 'offline', model: null };
+  if (choice !== 'offline') {
+    const vendor = vendorOf(choice);
+    values.provider = vendor;
+    values.model = model.trim() || null;
+    values[`${vendor}BaseUrl`] = choice === 'compatible' ? withScheme(address) || null : null;
+    if (key.trim() !== '') values[`${vendor}Key`] = key.trim();
+  }
+  return Object.fromEntries(Object.entries(values).filter(([name]) => given[name] === undefined));
+}
+
+/** The request that tests the fields. */
+export function questionOf({ choice, address, key }: Chosen, given: Given, vendors: Vendors): ModelQuestion {
+  const provider = vendorOf(choice);
+  // A key is sent to the vendor's own address, unless the choice is another server.
+  const own =
+    choice === 'compatible' ? withScheme(address) : vendors.find(({ name }) => name === provider)?.address;
+  return {
+    provider,
+    // A given address is the one in use.
+    address: given[`${provider}BaseUrl`] === undefined ? own : undefined,
+    key: key.trim() === '' ? undefined : key.trim(),
+  };
+}
+
+/** People leave out the scheme. Servers of this machine and of local networks rarely have TLS. */
+export function withScheme(address: string): string {
+  const trimmed = address.trim();
+  if (trimmed === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(trimmed)) return trimmed;
+  const [host = ''] = trimmed.split(/[:/]/);
+  const isLocal = /^(localhost|[\d.]+|[^.]+|.+\.local|\[.*)$/i.test(host);
+  return `${isLocal ? 'http' : 'https'}://${trimmed}`;
+}
+
+/** What has to be changed before the fields can be tested; null if nothing. */
+export function problemIn({ choice, address, key }: Fields): string | null {
+  if (/\s/.test(key.trim())) return 'The API key contains spaces. Copy it again.';
+  if (choice !== 'compatible') return null;
+  const { protocol } = URL.parse(withScheme(address)) ?? { protocol: null };
+  if (protocol === 'http:' || protocol === 'https:') return null;
+  return 'Enter the address of the server, such as http://127.0.0.1:11434/v1.';
+}
+
+/** Ollama's default tag may be left out. */
+const isListed = (model: string, models: readonly string[]): boolean =>
+  models.includes(model) || models.includes(`${model}:latest`);
+
+/** Why the model cannot be used; null if it can, or if the server lists none. */
+export function modelProblem({ choice, model }: Fields, { models, address }: ModelListing): string | null {
+  const name = model.trim();
+  if (name === '') return choice === 'compatible' ? 'Choose a model.' : null;
+  if (models.length === 0 || isListed(name, models)) return null;
+  return `${new URL(address).host} does not list a model named ${name}. Choose one from the list.`;
 }

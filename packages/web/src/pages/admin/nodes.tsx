@@ -1,12 +1,12 @@
 /** The nodes that serve together: their leases, what they drive, and the bus between them. */
+
 import type { ServerNode } from '@parlance/sdk';
-import { Chip } from '@parlance/ui/components/chip.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
+import { Chip, Notice } from '@parlance/ui/components/controls.tsx';
 import { parlance } from '@parlance/ui/state/server.ts';
-import { shortId } from '../../components/driver-text.ts';
+import { shortId } from '../../components/driver.tsx';
 import { usePolled } from '../../state/use-polled.ts';
-import { seconds } from './metrics/format.ts';
-import { Section } from './section.tsx';
+import { seconds } from './metrics.tsx';
+import { Columns, Section } from './section.tsx';
 
 const EVERY_MS = 2_000;
 
@@ -21,16 +21,7 @@ export function NodesSection() {
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keyboard */}
           <section className="admin-table" tabIndex={0} aria-label="Table of nodes">
             <table>
-              <thead>
-                <tr>
-                  <th scope="col">Node</th>
-                  <th scope="col">Version</th>
-                  <th scope="col">Started</th>
-                  <th scope="col">Lease age</th>
-                  <th scope="col">Sessions</th>
-                  <th scope="col">Bus</th>
-                </tr>
-              </thead>
+              <Columns names={['Node', 'Version', 'Started', 'Lease age', 'Sessions', 'Bus']} />
               <tbody>
                 {nodes.map((node) => (
                   <Row key={node.id} node={node} />

@@ -1,15 +1,11 @@
 /** Browser origins that may call the server, and those that were refused. */
 
-import type { Json } from '@parlance/protocol';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Empty } from '@parlance/ui/components/empty.tsx';
+import { counted } from '@parlance/ui/chat/cost.ts';
+import { Button, Empty, Field } from '@parlance/ui/components/controls.tsx';
 import { parlance } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useState } from 'react';
 import { usePolled } from '../../state/use-polled.ts';
-import { GivenNotice } from './given-notice.tsx';
-import { originIn } from './origin-in.ts';
-import { Section } from './section.tsx';
-import { useSettings } from './use-settings.ts';
+import { Card, GivenNotice, Section, textsIn, useSettings } from './section.tsx';
 
 const EVERY_MS = 3_000;
 const NOT_AN_ORIGIN = 'Enter the origin with http:// or https://, such as https://chat.example.com.';
@@ -18,7 +14,7 @@ export function OriginsSection() {
   const { polled, save } = useSettings();
   const refused = usePolled(parlance.admin.refusedOrigins, EVERY_MS);
   const [entered, setEntered] = useState('');
-  const allowed = originsIn(polled.value?.stored.allowedOrigins);
+  const allowed = textsIn(polled.value?.stored.allowedOrigins);
   const allow = async (origin: string) => {
     const origins = [...new Set([...allowed, origin])];
     if (await save({ allowedOrigins: origins }, `${origin} is now allowed.`)) setEntered('');
@@ -50,18 +46,19 @@ export function OriginsSection() {
           ) : (
             <ul className="admin-list" aria-label="Refused origins">
               {origins.map(({ origin, count, at }) => (
-                <li className="card" key={origin}>
-                  <div className="admin-what">
-                    <code>{origin}</code>
-                    <p className="hint">
-                      {count} {count === 1 ? 'request' : 'requests'}, last at{' '}
-                      {new Date(at).toLocaleTimeString()}
-                    </p>
-                  </div>
-                  <Button variant="primary" onClick={() => void allow(origin)}>
-                    Allow
-                  </Button>
-                </li>
+                <Card
+                  key={origin}
+                  actions={
+                    <Button variant="primary" onClick={() => void allow(origin)}>
+                      Allow
+                    </Button>
+                  }
+                >
+                  <code>{origin}</code>
+                  <p className="hint">
+                    {counted(count, 'request')}, last at {new Date(at).toLocaleTimeString()}
+                  </p>
+                </Card>
               ))}
             </ul>
           )}
@@ -69,30 +66,24 @@ export function OriginsSection() {
           {allowed.length > 0 && (
             <ul className="admin-list" aria-label="Allowed origins">
               {allowed.map((origin) => (
-                <li className="card" key={origin}>
-                  <div className="admin-what">
-                    <code>{origin}</code>
-                  </div>
-                  <Button onClick={() => void remove(origin)}>Remove</Button>
-                </li>
+                <Card key={origin} actions={<Button onClick={() => void remove(origin)}>Remove</Button>}>
+                  <code>{origin}</code>
+                </Card>
               ))}
             </ul>
           )}
           <form className="admin-form" onSubmit={submit}>
-            <label className="field">
-              Allow an origin
-              <input
-                required
-                value={entered}
-                placeholder="https://chat.example.com"
-                spellCheck={false}
-                autoComplete="off"
-                onChange={({ target }) => {
-                  target.setCustomValidity(originIn(target.value) === null ? NOT_AN_ORIGIN : '');
-                  setEntered(target.value);
-                }}
-              />
-            </label>
+            <Field
+              label="Allow an origin"
+              required
+              value={entered}
+              placeholder="https://chat.example.com"
+              spellCheck={false}
+              onChange={({ target }) => {
+                target.setCustomValidity(originIn(target.value) === null ? NOT_AN_ORIGIN : '');
+                setEntered(target.value);
+              }}
+            />
             <div className="admin-buttons">
               <Button type="submit">Allow</Button>
             </div>
@@ -103,5 +94,12 @@ export function OriginsSection() {
   );
 }
 
-const originsIn = (value: Json | undefined): string[] =>
-  Array.isArray(value) ? value.filter((origin) => typeof origin === 'string') : [];
+const EXTENSION = /^(?:chrome|moz)-extension:\/\/[a-z0-9-]+$/;
+
+/** The origin of an address as a person enters or pastes it, or null if it has none that can be allowed. */
+export function originIn(entered: string): string | null {
+  const text = entered.trim().replace(/\/$/, '');
+  if (EXTENSION.test(text)) return text;
+  const url = text.includes('*') ? null : URL.parse(text);
+  return url && /^https?:$/.test(url.protocol) ? url.origin : null;
+}

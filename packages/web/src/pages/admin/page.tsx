@@ -12,7 +12,7 @@ import { GrantsSection } from './grants.tsx';
 import { KeysSection } from './keys.tsx';
 import { ListenersSection } from './listeners.tsx';
 import { McpSection } from './mcp.tsx';
-import { MetricsSection } from './metrics/section.tsx';
+import { MetricsSection } from './metrics.tsx';
 import { ModelSection } from './model.tsx';
 import { NodesSection } from './nodes.tsx';
 import { OriginsSection } from './origins.tsx';

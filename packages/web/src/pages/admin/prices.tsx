@@ -1,13 +1,13 @@
 /** Sizes and prices of models: those of the catalogue, and those that an admin sets. */
 
 import type { Json } from '@parlance/protocol';
-import { Button, IconButton } from '@parlance/ui/components/button.tsx';
+import { Button, IconButton } from '@parlance/ui/components/controls.tsx';
 import { PriceDialog } from '@parlance/ui/components/price-dialog.tsx';
-import { loadPrices, useSharedPrices } from '@parlance/ui/state/prices.ts';
+import { loadPrices, useSharedPrices } from '@parlance/ui/state/models.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useEffect, useState } from 'react';
 import { usePolled } from '../../state/use-polled.ts';
-import { useSettings } from './use-settings.ts';
+import { useSettings } from './section.tsx';
 
 const limitsIn = (stored: Json | undefined): Readonly<Record<string, number>> =>
   typeof stored === 'object' && stored !== null && !Array.isArray(stored)

@@ -1,9 +1,7 @@
 /** Pending approvals of all sessions. */
-
-import type { Session } from '@parlance/sdk';
+import type { ActivityEvent, Approval, ApprovalState, Session } from '@parlance/sdk';
 import { ApprovalCard } from '@parlance/ui/components/approval/approval-card.tsx';
-import { Empty } from '@parlance/ui/components/empty.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
+import { Empty, Notice } from '@parlance/ui/components/controls.tsx';
 import { onActivity, useShownFault } from '@parlance/ui/state/activity.ts';
 import { hrefOf } from '@parlance/ui/state/router.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
@@ -11,8 +9,7 @@ import { useEffect, useState } from 'react';
 import { Page } from '../../components/page.tsx';
 import { useApprovals } from '../../state/approvals.ts';
 import { usePolled } from '../../state/use-polled.ts';
-import { RequestCard } from '../pair/request-card.tsx';
-import { type Inbox, withActivity, withList, without } from './inbox.ts';
+import { RequestCard } from '../pair/page.tsx';
 
 export function ApprovalsPage() {
   const { loading, ...approvals } = useApprovals();
@@ -123,4 +120,54 @@ const list = () => parlance.pairings.list();
 function WaitingExtensions() {
   const { value, again } = usePolled(list, LOOK_MS);
   return value?.waiting.map((request) => <RequestCard key={request.code} request={request} onDone={again} />);
+}
+
+// Entries of the inbox: pending approvals and, for a moment, answered ones. Pure.
+
+type Entry = Approval & {
+  readonly explanations: readonly string[];
+  readonly state: ApprovalState;
+};
+
+export type Inbox = readonly Entry[];
+
+const PENDING: ApprovalState = { status: 'pending' };
+
+/** Applies the server's list. An entry that is no longer in it has been settled elsewhere. */
+export function withList(inbox: Inbox, list: readonly Approval[]): Inbox {
+  const listed = new Set<string>(list.map(({ id }) => id));
+  const known = new Set<string>(inbox.map(({ id }) => id));
+  const before = inbox.map((entry) =>
+    entry.state.status === 'pending' && !listed.has(entry.id)
+      ? { ...entry, state: { status: 'lapsed' } as const }
+      : entry,
+  );
+  const added = list.filter(({ id }) => !known.has(id));
+  return [...before, ...added.map((approval) => ({ ...approval, explanations: [], state: PENDING }))];
+}
+
+/** Applies an activity event. */
+export function withActivity(inbox: Inbox, event: ActivityEvent): Inbox {
+  switch (event.type) {
+    case 'approval.explained':
+      return changed(inbox, event.approval, (entry) => ({
+        ...entry,
+        explanations: [...entry.explanations, event.text],
+      }));
+    case 'approval.answered': {
+      const { answer, by, dialect, at, reason, said, grant } = event;
+      const state = { status: 'answered', answer, by, dialect, at, reason, said, grant } as const;
+      return changed(inbox, event.approval, (entry) => ({ ...entry, state }));
+    }
+    default:
+      return inbox;
+  }
+}
+
+export const without = (inbox: Inbox, id: string): Inbox => inbox.filter((entry) => entry.id !== id);
+
+function changed(inbox: Inbox, id: string, change: (entry: Entry) => Entry): Inbox {
+  const at = inbox.findIndex((entry) => entry.id === id);
+  const entry = inbox[at];
+  return entry ? inbox.with(at, change(entry)) : inbox;
 }

@@ -1,23 +1,18 @@
 /** A new session: choose who answers and write the first message. */
 import type { Part } from '@parlance/protocol';
-import { applySlash } from '@parlance/ui/chat/apply-slash.ts';
-import { attempted, Composer } from '@parlance/ui/chat/composer.tsx';
-import { moveDraft } from '@parlance/ui/chat/drafts.ts';
-import { FullAutoDialog } from '@parlance/ui/chat/full-auto-dialog.tsx';
-import { HelpDialog } from '@parlance/ui/chat/help.tsx';
-import { type Chosen, Pickers } from '@parlance/ui/chat/pickers.tsx';
-import { attempt, toast } from '@parlance/ui/components/toast.tsx';
-import { go, useLocation } from '@parlance/ui/state/router.ts';
+import type { About } from '@parlance/sdk';
+import { type Chosen, Pickers, useCommands } from '@parlance/ui/chat/commands.tsx';
+import { Composer, moveDraft } from '@parlance/ui/chat/composer.tsx';
+import { attempt, toast } from '@parlance/ui/components/controls.tsx';
+import { may } from '@parlance/ui/state/may.ts';
+import { go, hrefOf, useLocation } from '@parlance/ui/state/router.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
 import { Page } from '../../components/page.tsx';
-import { ModelLine } from './model-line.tsx';
-import { startersFor } from './starters.ts';
 
 export function NewChatPage() {
   const about = useServer();
   const { query } = useLocation();
-  const [dialog, setDialog] = useState<'help' | 'full-auto' | null>(null);
   const [chosen, setChosen] = useState<Chosen>(() => ({
     model: null,
     approval: null,
@@ -35,6 +30,12 @@ export function NewChatPage() {
       go({ page: 'session', id });
     });
   const nothingYet = async () => toast('The session has no messages yet.');
+  const commands = useCommands({
+    choose,
+    compact: nothingYet,
+    clear: nothingYet,
+    openDomain: ({ id }) => go({ page: 'new' }, { domain: id }),
+  });
 
   return (
     <Page title="New session" filled>
@@ -69,34 +70,11 @@ export function NewChatPage() {
         </div>
       </div>
       <div className="chat-foot">
-        <Composer
-          draft="new"
-          sendsOnce
-          running={false}
-          onSend={send}
-          onSlash={(slash) =>
-            attempted(() =>
-              applySlash(slash, about, {
-                choose,
-                compact: nothingYet,
-                clear: nothingYet,
-                openDomain: (domain) => go({ page: 'new' }, { domain }),
-                help: () => setDialog('help'),
-                confirmFullAuto: () => setDialog('full-auto'),
-              }),
-            )
-          }
-        >
+        <Composer draft="new" sendsOnce running={false} onSend={send} onSlash={commands.onSlash}>
           <Pickers chosen={now} onChoose={(change) => void choose(change)} />
         </Composer>
       </div>
-      {dialog === 'help' && <HelpDialog onClose={() => setDialog(null)} />}
-      {dialog === 'full-auto' && (
-        <FullAutoDialog
-          onClose={() => setDialog(null)}
-          onConfirm={() => void choose({ approval: 'full-auto' })}
-        />
-      )}
+      {commands.dialog}
     </Page>
   );
 }
@@ -117,4 +95,71 @@ async function begun(parts: Part[], { domain, agent, model, approval }: Chosen):
     }
   }
   return session.id;
+}
+
+// Which model answers, with a way to the setup for those who may change it.
+
+function ModelLine({ chosen }: { chosen: Chosen }) {
+  const about = useServer();
+  const { model, provider } = modelFor(about, chosen);
+  const setup = (text: string) =>
+    may(about, 'setup') && <a href={hrefOf({ page: 'admin' }, { section: 'model' })}>{text}</a>;
+  if (provider === 'offline')
+    return (
+      <p className="hint">
+        You are using the offline demo model. It needs no key, and it is not a language model.{' '}
+        {setup('Connect a model')}
+      </p>
+    );
+  return (
+    <p className="hint">
+      Model: {model}. {setup('Change')}
+    </p>
+  );
+}
+
+// First messages to choose from. They work with the chosen agent and model. Pure.
+
+const MOST = 4;
+
+/** The offline model understands these; it is a program and not a language model. */
+const OFFLINE: readonly { readonly text: string; readonly needs?: string }[] = [
+  { text: 'What can you do?' },
+  { text: 'List the files here', needs: 'list_files' },
+  { text: 'Create file notes.txt with hello', needs: 'apply_patch' },
+  { text: 'Explain git rebase' },
+  { text: 'Tell me a story about a lighthouse' },
+];
+
+/** For agents without their own. */
+const USUAL: readonly string[] = ['What can you do?', 'What can you help me with here?'];
+
+type Known = Pick<About, 'agents' | 'domains' | 'models' | 'model' | 'provider'>;
+type Wanted = Pick<Chosen, 'model' | 'agent' | 'domain'>;
+
+export function startersFor(about: Known, chosen: Wanted): readonly string[] {
+  const agent = agentFor(about, chosen);
+  if (modelFor(about, chosen).provider === 'offline') {
+    const has = (tool: string | undefined) => !tool || !agent?.tools || agent.tools.includes(tool);
+    return OFFLINE.filter(({ needs }) => has(needs))
+      .map(({ text }) => text)
+      .slice(0, MOST);
+  }
+  const own = agent?.starters ?? [];
+  return (own.length > 0 ? own : USUAL).slice(0, MOST);
+}
+
+function agentFor({ agents, domains }: Known, { agent, domain }: Wanted) {
+  const id = agent ?? domains.find((one) => one.id === domain)?.defaultAgent;
+  return agents.find((one) => one.id === id);
+}
+
+/** The model that will answer; `provider` is null if the server does not list the model. */
+function modelFor(
+  about: Known,
+  chosen: Wanted,
+): { readonly model: string; readonly provider: string | null } {
+  const model = chosen.model ?? agentFor(about, chosen)?.model ?? null;
+  if (model === null) return { model: about.model, provider: about.provider };
+  return { model, provider: about.models.find(({ id }) => id === model)?.provider ?? null };
 }

@@ -1,36 +1,42 @@
 /** A session as a chat. */
+
+import type { Part } from '@parlance/protocol';
 import type { PlanView, SessionView } from '@parlance/sdk';
 import { Announcer } from '@parlance/ui/chat/announcer.tsx';
-import { applySlash } from '@parlance/ui/chat/apply-slash.ts';
-import { Branches, IsLatest } from '@parlance/ui/chat/branch-context.ts';
-import { type Chosen as ChosenVersions, shownOf } from '@parlance/ui/chat/branches.ts';
-import { Collapsible } from '@parlance/ui/chat/collapsible.tsx';
-import { CommandDialog, type OpenCommandDialog } from '@parlance/ui/chat/command-dialog.tsx';
-import { attempted, Composer } from '@parlance/ui/chat/composer.tsx';
+import { type Chosen, Pickers, useCommands } from '@parlance/ui/chat/commands.tsx';
+import { Composer } from '@parlance/ui/chat/composer.tsx';
 import { ConnectionChip } from '@parlance/ui/chat/connection-chip.tsx';
 import { costOfSession, dollars, modelOf } from '@parlance/ui/chat/cost.ts';
-import { type Chosen, Pickers } from '@parlance/ui/chat/pickers.tsx';
-import { messagesOf, rowsOf, sendingRow } from '@parlance/ui/chat/rows.ts';
+import { Branches, IsLatest, shortUsage, usageText } from '@parlance/ui/chat/row.tsx';
+import {
+  type Chosen as ChosenVersions,
+  messagesOf,
+  rowsOf,
+  type Sending,
+  sendingRow,
+  shownOf,
+} from '@parlance/ui/chat/rows.ts';
 import { Transcript } from '@parlance/ui/chat/transcript.tsx';
-import { shortUsage, usageText } from '@parlance/ui/chat/turn-end.tsx';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Empty } from '@parlance/ui/components/empty.tsx';
-import { Icon } from '@parlance/ui/components/icon.tsx';
+import {
+  attempt,
+  Button,
+  Collapsible,
+  Empty,
+  Icon,
+  Notice,
+  toast,
+} from '@parlance/ui/components/controls.tsx';
 import { Menu } from '@parlance/ui/components/menu.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
 import { PriceDialog } from '@parlance/ui/components/price-dialog.tsx';
-import { attempt, toast } from '@parlance/ui/components/toast.tsx';
 import { may } from '@parlance/ui/state/may.ts';
-import { usePrices, useSharedPrices } from '@parlance/ui/state/prices.ts';
+import { usePrices, useSharedPrices } from '@parlance/ui/state/models.ts';
 import { go, hrefOf, useLocation } from '@parlance/ui/state/router.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { type FollowedSession, useSession } from '@parlance/ui/state/session.ts';
-import { useMemo, useState } from 'react';
-import { DriverChip } from '../../components/driver-chip.tsx';
+import { useEffect, useMemo, useState } from 'react';
+import { DriverChip } from '../../components/driver.tsx';
 import { Page } from '../../components/page.tsx';
-import { type OpenDialog, SessionDialog } from '../../layout/session-dialog.tsx';
-import { sessionMenu } from '../../layout/session-menu.ts';
-import { useSending } from './sending.ts';
+import { type OpenDialog, SessionDialog, sessionMenu } from '../../layout/session-menu.tsx';
 
 export function ChatPage({ id }: { id: string }) {
   const followed = useSession(id);
@@ -90,7 +96,6 @@ function whyGone({ view, connection }: FollowedSession): { title: string; why: s
 
 function Chat({ id, view }: { id: string; view: SessionView }) {
   const about = useServer();
-  const [dialog, setDialog] = useState<OpenCommandDialog>(null);
   const handle = useMemo(() => parlance.session(id), [id]);
   const [versions, setVersions] = useState<ChosenVersions>({});
   const shown = useMemo(() => shownOf(view, versions), [view, versions]);
@@ -119,6 +124,12 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
     if ((await attempt(() => handle.cancel())) && next)
       toast('Stopped. The next queued message has started.');
   };
+  const commands = useCommands({
+    choose,
+    compact: () => handle.compact(),
+    clear: () => handle.clear(),
+    openDomain: ({ id: domain }) => go({ page: 'new' }, { domain }),
+  });
   const running = view.status === 'running' || view.status === 'waiting';
   const model = modelOf({ model: view.model, agent: view.agent ?? { id: '', name: '' } }, about);
 
@@ -152,29 +163,14 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
           }}
           queued={view.queued.length}
           onStop={() => void stop()}
-          onSlash={(slash) =>
-            attempted(() =>
-              applySlash(slash, about, {
-                choose,
-                compact: () => handle.compact(),
-                clear: () => handle.clear(),
-                openDomain: (domain) => go({ page: 'new' }, { domain }),
-                help: () => setDialog('help'),
-                confirmFullAuto: () => setDialog('full-auto'),
-              }),
-            )
-          }
+          onSlash={commands.onSlash}
         >
           <Pickers chosen={chosen} onChoose={(change) => void attempt(() => choose(change))} />
           <ContextMeter context={view.context} />
           <Totals view={view} model={model} />
         </Composer>
       </div>
-      <CommandDialog
-        dialog={dialog}
-        onClose={() => setDialog(null)}
-        onFullAuto={() => void attempt(() => choose({ approval: 'full-auto' }))}
-      />
+      {commands.dialog}
     </>
   );
 }
@@ -286,3 +282,43 @@ function SessionActions({ id, view }: { id: string; view: SessionView }) {
     </>
   );
 }
+
+// Messages that the server has not accepted yet, or whose event has not arrived: they are shown at once.
+
+/** Sends a message with a key. Resolves with false if it was refused. */
+type Send = (key: string) => Promise<boolean>;
+
+type SendingMessages = {
+  /** those that the view does not have yet */
+  readonly sending: readonly Sending[];
+  /** Shows the message until the view has it, or until it is refused. */
+  send(parts: readonly Part[], work: Send): Promise<boolean>;
+};
+
+function useSending(view: SessionView): SendingMessages {
+  const [all, setAll] = useState<readonly Sending[]>([]);
+  const sending = useMemo(() => all.filter(({ key }) => !hasInput(view, key)), [all, view]);
+  useEffect(() => {
+    if (sending.length < all.length) setAll(sending);
+  }, [sending, all]);
+
+  async function send(parts: readonly Part[], work: Send): Promise<boolean> {
+    const key = newKey();
+    setAll((before) => [...before, { key, parts }]);
+    const accepted = await work(key);
+    if (!accepted) setAll((before) => before.filter((one) => one.key !== key));
+    return accepted;
+  }
+
+  return { sending, send };
+}
+
+export const hasInput = (
+  { queued, entries }: Pick<SessionView, 'queued' | 'entries'>,
+  key: string,
+): boolean =>
+  queued.some((input) => input.key === key) ||
+  entries.some((entry) => entry.kind === 'turn' && entry.input?.key === key);
+
+/** `crypto.randomUUID` is missing on pages served over plain HTTP. */
+const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');

@@ -1,36 +1,29 @@
 /** Login form. The token is stored until the tab is closed. */
-import { ParlanceError } from '@parlance/sdk';
-import { AdminPassword } from '@parlance/ui/components/admin-password.tsx';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Logo } from '@parlance/ui/components/logo.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
+
+import { Button, Field, Notice, useAttempt } from '@parlance/ui/components/controls.tsx';
+import { AdminPassword } from '@parlance/ui/components/no-access.tsx';
 import { currentLocation, go, hrefOf, locationAfterLogin, useLocation } from '@parlance/ui/state/router.ts';
 import { logIn, useAccess } from '@parlance/ui/state/server.ts';
-import { type FormEvent, useEffect, useState } from 'react';
+import { type FormEvent, useEffect } from 'react';
+import { Logo } from '../../components/page.tsx';
 
 export function LoginPage({ expired }: { expired: boolean }) {
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, run } = useAttempt(({ code, message }) =>
+    code === 'unauthenticated' ? 'Wrong name or password.' : message,
+  );
   const next = locationAfterLogin(useLocation());
   const open = useAccess().status === 'in';
   useEffect(() => {
     document.title = 'Sign in · Parlance';
   }, []);
 
-  async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
+  function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    setBusy(true);
-    setProblem(null);
-    try {
+    void run(async () => {
       await logIn(String(fields.get('name')), String(fields.get('password')));
       if (currentLocation().route.page === 'login') go(next.route, next.query, 'replace');
-    } catch (thrown) {
-      if (!(thrown instanceof ParlanceError)) throw thrown;
-      setProblem(thrown.code === 'unauthenticated' ? 'Wrong name or password.' : thrown.message);
-    } finally {
-      setBusy(false);
-    }
+    });
   }
 
   return (
@@ -40,20 +33,8 @@ export function LoginPage({ expired }: { expired: boolean }) {
         <h1>Sign in to Parlance</h1>
         {expired && problem === null && <Notice>You have been signed out. Sign in again.</Notice>}
         {problem !== null && <Notice variant="danger">{problem}</Notice>}
-        <label className="field">
-          Name
-          <input
-            // biome-ignore lint/a11y/noAutofocus: the page is for nothing else
-            autoFocus
-            name="name"
-            autoComplete="username"
-            required
-          />
-        </label>
-        <label className="field">
-          Password
-          <input name="password" type="password" autoComplete="current-password" required />
-        </label>
+        <Field label="Name" autoFocus name="name" autoComplete="username" required />
+        <Field label="Password" name="password" type="password" autoComplete="current-password" required />
         <Button variant="primary" type="submit" disabled={busy}>
           {busy ? 'Signing in …' : 'Sign in'}
         </Button>

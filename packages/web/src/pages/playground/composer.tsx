@@ -1,16 +1,11 @@
 /** The frame to send: an example, a saved frame or an earlier one, edited freely and sent as it is. */
-
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Choice } from '@parlance/ui/components/choice.tsx';
-import { copyText } from '@parlance/ui/components/copy-text.ts';
+import { Button, Choice, copyText, Field, toast } from '@parlance/ui/components/controls.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
-import { toast } from '@parlance/ui/components/toast.tsx';
+import { readStorage, writeStorage } from '@parlance/ui/state/storage.ts';
 import { type KeyboardEvent, useId, useState } from 'react';
-import { frameSummary } from '../../entries/frame-summary.ts';
 import type { ShellCommand } from '../../entries/rows.ts';
-import { validityOf } from './draft.ts';
+import { frameSummary } from '../../entries/summary.ts';
 import type { Example } from './examples.ts';
-import type { StoredFrame, StoredFrames, UseStoredFramesResult } from './stored-frames.ts';
 
 type ComposerProps = {
   readonly examples: readonly Example[];
@@ -168,10 +163,7 @@ function SaveDialog({ frame, kept, onClose }: SaveProps) {
 
   return (
     <Dialog title="Save frame" confirm="Save" onClose={onClose} onConfirm={confirm}>
-      <label className="field">
-        Name
-        <input name="name" required maxLength={80} autoComplete="off" />
-      </label>
+      <Field label="Name" name="name" required maxLength={80} />
       <p className="hint">Frames are kept in this browser. One with the same name is replaced.</p>
       {saved.length > 0 && (
         <ul className="saved-frames" aria-label="Saved frames">
@@ -192,4 +184,136 @@ function SaveDialog({ frame, kept, onClose }: SaveProps) {
       )}
     </Dialog>
   );
+}
+
+// The frame being written, stored in the browser.
+
+export type Side = 'left' | 'right';
+
+const nameOf = (side: Side): string => `parlance.playground.${side}`;
+
+type Draft = { readonly dialect: string; readonly text: string; readonly session: string };
+
+/** Null if none is stored for the dialect. References to its session are replaced by the current one. */
+export function readDraft(side: Side, dialect: string, session: string): string | null {
+  const kept = parsed(readStorage('local', nameOf(side)) ?? '');
+  return kept && kept.dialect === dialect ? inSession(kept.text, kept.session, session) : null;
+}
+
+export const writeDraft = (side: Side, draft: Draft): void =>
+  writeStorage('local', nameOf(side), JSON.stringify(draft));
+
+/** Replaces the session id, also as a part of channel names, paths and other ids. */
+export function inSession(text: string, from: string, to: string): string {
+  if (from === '' || to === '') return text;
+  const id = quotable(from).replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return text.replace(new RegExp(`(?<=["/_-])${id}(?=["/.?])`, 'g'), () => quotable(to));
+}
+
+/** As it stands between the quotes of JSON. */
+const quotable = (text: string): string => JSON.stringify(text).slice(1, -1);
+
+function parsed(kept: string): Draft | null {
+  try {
+    const { dialect, text, session } = JSON.parse(kept) as Readonly<Record<string, unknown>>;
+    if (typeof dialect !== 'string' || typeof text !== 'string' || typeof session !== 'string') return null;
+    return { dialect, text, session };
+  } catch {
+    return null; // missing or written by something else
+  }
+}
+
+export const written = (frame: object): string => JSON.stringify(frame, null, 2);
+
+export type Validity =
+  | { readonly valid: true; readonly type: string }
+  | { readonly valid: false; readonly problem: string };
+
+export function validityOf(text: string): Validity {
+  try {
+    JSON.parse(text);
+    return { valid: true, type: frameSummary(text).type };
+  } catch (thrown) {
+    return { valid: false, problem: thrown instanceof Error ? thrown.message : String(thrown) };
+  }
+}
+
+// Frames kept in the browser, by user and dialect: those that were sent last, and those saved under a name.
+
+export type StoredFrame = {
+  readonly text: string;
+  /** the session that it was written for */
+  readonly session: string;
+};
+export type SavedFrame = StoredFrame & { readonly name: string };
+export type StoredFrames = { readonly sent: readonly StoredFrame[]; readonly saved: readonly SavedFrame[] };
+
+const MAX_SENT = 30;
+const MAX_SAVED = 50;
+/** Longer frames are not kept: the storage of a page is small. */
+const MAX_FRAME_LENGTH = 20_000;
+
+/** The last one first, each text once. */
+export function withSent({ sent, saved }: StoredFrames, frame: StoredFrame): StoredFrames {
+  if (frame.text.length > MAX_FRAME_LENGTH) return { sent, saved };
+  return { saved, sent: [frame, ...sent.filter(({ text }) => text !== frame.text)].slice(0, MAX_SENT) };
+}
+
+/** Replaces one of the same name. Null if the frame is too long, or if there are too many. */
+export function withSaved({ sent, saved }: StoredFrames, frame: SavedFrame): StoredFrames | null {
+  const others = saved.filter(({ name }) => name !== frame.name);
+  if (frame.text.length > MAX_FRAME_LENGTH || others.length >= MAX_SAVED) return null;
+  return { sent, saved: [...others, frame].sort((one, other) => one.name.localeCompare(other.name)) };
+}
+
+export const withoutSaved = ({ sent, saved }: StoredFrames, removed: string): StoredFrames => ({
+  sent,
+  saved: saved.filter(({ name }) => name !== removed),
+});
+
+/** What is not valid is left out: anything on this origin may have written it. */
+export function parseStoredFrames(text: string | null): StoredFrames {
+  try {
+    const { sent, saved } = JSON.parse(text ?? '{}') as Readonly<Record<string, unknown>>;
+    const frames = (list: unknown): Partial<SavedFrame>[] => (Array.isArray(list) ? list : []);
+    return {
+      sent: frames(sent).filter(isFrame).slice(0, MAX_SENT),
+      saved: frames(saved)
+        .filter((frame): frame is SavedFrame => typeof frame?.name === 'string' && isFrame(frame))
+        .slice(0, MAX_SAVED),
+    };
+  } catch {
+    return { sent: [], saved: [] };
+  }
+}
+
+const isFrame = (value: Partial<StoredFrame> | null): value is StoredFrame =>
+  typeof value?.text === 'string' && typeof value.session === 'string';
+
+export type UseStoredFramesResult = StoredFrames & {
+  sentNow(frame: StoredFrame): void;
+  /** False if it is too long, or if there are too many. */
+  save(frame: SavedFrame): boolean;
+  remove(name: string): void;
+  clearSent(): void;
+};
+
+export function useStoredFrames(user: string, dialect: string): UseStoredFramesResult {
+  const name = `parlance.playground.frames.${user}.${dialect}`;
+  const [stored, setStored] = useState(() => parseStoredFrames(readStorage('local', name)));
+  function save(next: StoredFrames): void {
+    setStored(next);
+    writeStorage('local', name, JSON.stringify(next));
+  }
+  return {
+    ...stored,
+    sentNow: (frame) => save(withSent(stored, frame)),
+    save(frame) {
+      const next = withSaved(stored, frame);
+      if (next) save(next);
+      return next !== null;
+    },
+    remove: (name) => save(withoutSaved(stored, name)),
+    clearSent: () => save({ ...stored, sent: [] }),
+  };
 }

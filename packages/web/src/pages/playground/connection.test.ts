@@ -2,10 +2,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { connect, type Dialect, type DialectList, type Parlance } from '@parlance/sdk';
 import { startTestServer, TEST_USERS, type TestServer } from '../../../../server/src/testing/server.ts';
-import { socketUrl } from './address.ts';
-import { type ConnectionSnapshot, PlaygroundConnection } from './connection.ts';
+import {
+  type ConnectionSnapshot,
+  nativeTransport,
+  PlaygroundConnection,
+  requestTransport,
+  socketTransport,
+  socketUrl,
+  type TransportEvents,
+} from './connection.ts';
 import { examplesOf, frameOf } from './examples.ts';
-import { nativeTransport, requestTransport, socketTransport, type TransportEvents } from './transports.ts';
 
 let server: TestServer;
 let parlance: Parlance;

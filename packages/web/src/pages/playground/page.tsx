@@ -3,16 +3,12 @@
  * dialects are in the address, so that a setup can be linked to.
  */
 import type { Dialect, DialectList } from '@parlance/sdk';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Choice } from '@parlance/ui/components/choice.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
+import { Button, Choice, Notice } from '@parlance/ui/components/controls.tsx';
 import { go, hrefOf, useLocation } from '@parlance/ui/state/router.ts';
 import { useCallback, useState } from 'react';
 import { Page } from '../../components/page.tsx';
 import { dialectNamed, useDialects } from '../../state/dialects.ts';
-import { useIdentity } from './identity.ts';
-import { newName } from './new-name.ts';
-import { Pane } from './pane.tsx';
+import { newName, Pane, useIdentity } from './pane.tsx';
 
 /** The dialect of that name, or the one at a position among those with sockets. */
 const dialectOf = (list: DialectList, name: string | undefined, position: number): Dialect | undefined =>

@@ -1,35 +1,44 @@
 /** A client of one dialect: connection, composer and frames. */
-import { type Dialect, type DialectExample, type DialectList, ParlanceError } from '@parlance/sdk';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Chip } from '@parlance/ui/components/chip.tsx';
-import { Choice } from '@parlance/ui/components/choice.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
-import { useServer } from '@parlance/ui/state/server.ts';
+
+import {
+  connect,
+  type Dialect,
+  type DialectExample,
+  type DialectList,
+  type Parlance,
+  ParlanceError,
+} from '@parlance/sdk';
+import { Button, Chip, Choice, Field, Notice, useAttempt } from '@parlance/ui/components/controls.tsx';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { EntryList } from '../../entries/list.tsx';
 import type { NumberedFrame } from '../../entries/rows.ts';
-import { shellCommand } from '../timeline/shell-command.ts';
-import { type Call, shownAddress, socketUrl } from './address.ts';
-import { Composer } from './composer.tsx';
+import { shellCommand } from '../timeline/shell-commands.ts';
 import {
+  Composer,
+  inSession,
+  readDraft,
+  type Side,
+  type StoredFrame,
+  useStoredFrames,
+  writeDraft,
+  written,
+} from './composer.tsx';
+import {
+  type Call,
   type ConnectionSnapshot,
   type ConnectionStatus,
   closedText,
-  PlaygroundConnection,
-} from './connection.ts';
-import { inSession, readDraft, type Side, writeDraft, written } from './draft.ts';
-import { type Example, examplesOf, firstFrame, frameOf } from './examples.ts';
-import { type Filling, filled } from './fill.ts';
-import type { Identities } from './identity.ts';
-import { newName } from './new-name.ts';
-import { type StoredFrame, useStoredFrames } from './stored-frames.ts';
-import {
   nativeTransport,
+  PlaygroundConnection,
   requestTransport,
+  shownAddress,
   socketTransport,
+  socketUrl,
   type Transport,
   type TransportEvents,
-} from './transports.ts';
+} from './connection.ts';
+import { type Example, examplesOf, type Filling, filled, firstFrame, frameOf } from './examples.ts';
 
 type PaneProps = {
   readonly side: Side;
@@ -267,21 +276,12 @@ function useConnection(dialect: Dialect): [ConnectionSnapshot, PlaygroundConnect
 
 /** For dialects that need a token even in open mode. */
 function LoginForm({ logIn }: { logIn: (name: string, password: string) => Promise<void> }) {
-  const [problem, setProblem] = useState<string | null>(null);
-  const [busy, setBusy] = useState(false);
+  const { busy, problem, run } = useAttempt();
 
-  async function submit(event: FormEvent<HTMLFormElement>): Promise<void> {
+  function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const fields = new FormData(event.currentTarget);
-    setBusy(true);
-    setProblem(null);
-    try {
-      await logIn(String(fields.get('name')), String(fields.get('password')));
-    } catch (thrown) {
-      if (!(thrown instanceof ParlanceError)) throw thrown;
-      setProblem(thrown.message);
-      setBusy(false);
-    }
+    void run(() => logIn(String(fields.get('name')), String(fields.get('password'))));
   }
 
   return (
@@ -292,14 +292,8 @@ function LoginForm({ logIn }: { logIn: (name: string, password: string) => Promi
       </p>
       {problem !== null && <Notice variant="danger">{problem}</Notice>}
       <div className="playground-login-fields">
-        <label className="field">
-          Name
-          <input name="name" autoComplete="username" required />
-        </label>
-        <label className="field">
-          Password
-          <input name="password" type="password" autoComplete="current-password" required />
-        </label>
+        <Field label="Name" name="name" autoComplete="username" required />
+        <Field label="Password" name="password" type="password" autoComplete="current-password" required />
         <Button type="submit" variant="primary" disabled={busy}>
           Sign in
         </Button>
@@ -307,3 +301,40 @@ function LoginForm({ logIn }: { logIn: (name: string, password: string) => Promi
     </form>
   );
 }
+
+// The principal of the playground: the console's, or in open mode a user who logged in for the playground only. That
+// token is kept in memory.
+
+type Identity = {
+  readonly name: string;
+  readonly token: string | null;
+  readonly client: Parlance;
+};
+
+export type Identities = {
+  readonly identity: Identity;
+  /** logged in for the playground only */
+  readonly borrowed: boolean;
+  /** Throws a `ParlanceError` if name or password is wrong. */
+  logIn(name: string, password: string): Promise<void>;
+  forget(): void;
+};
+
+export function useIdentity(): Identities {
+  const { principal } = useServer();
+  const [borrowed, setBorrowed] = useState<Identity | null>(null);
+  return {
+    identity: borrowed ?? { name: principal.id, token: parlance.token, client: parlance },
+    borrowed: borrowed !== null,
+    async logIn(name, password) {
+      const client = connect();
+      const { token } = await client.auth.login(name, password);
+      setBorrowed({ name, token, client });
+    },
+    forget: () => setBorrowed(null),
+  };
+}
+
+/** A UUID, because some dialects require one. `crypto.randomUUID` is missing on pages served over plain HTTP. */
+export const newName = (): string =>
+  parlance.session().id.replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12})$/, '$1-$2-4$3-8$4-$5');

@@ -1,15 +1,13 @@
 /** What a reader sets for this browser. */
 
 import type { Pairing } from '@parlance/sdk';
-import { Button } from '@parlance/ui/components/button.tsx';
+import { Shortcuts } from '@parlance/ui/chat/commands.tsx';
+import { attempt, Button, Notice, toast } from '@parlance/ui/components/controls.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
-import { Shortcuts } from '@parlance/ui/components/shortcuts.tsx';
-import { ThemeChoice } from '@parlance/ui/components/theme-choice.tsx';
-import { attempt, toast } from '@parlance/ui/components/toast.tsx';
 import { useShownFault } from '@parlance/ui/state/activity.ts';
 import { hrefOf } from '@parlance/ui/state/router.ts';
 import { parlance } from '@parlance/ui/state/server.ts';
+import { ThemeChoice } from '@parlance/ui/state/theme.tsx';
 import { useState } from 'react';
 import { Page } from '../../components/page.tsx';
 import {

@@ -12,8 +12,7 @@ import {
   ParlanceError,
   type SessionHandle,
 } from '@parlance/sdk';
-import { Bounded } from '../../entries/bounded.ts';
-import type { NumberedFrame } from '../../entries/rows.ts';
+import { Bounded, type NumberedFrame } from '../../entries/rows.ts';
 
 export type Timeline = {
   readonly events: readonly DurableEvent[];

@@ -1,9 +1,8 @@
 /** Filters events and frames. An empty field matches everything. */
 import type { DurableEvent } from '@parlance/protocol';
 import type { TappedFrame } from '@parlance/sdk';
-import { summaryOfFrame } from '../../entries/frame-summary.ts';
-import { memoize } from '../../entries/memoize.ts';
 import type { NumberedFrame } from '../../entries/rows.ts';
+import { memoize, summaryOfFrame } from '../../entries/summary.ts';
 
 export type Filter = {
   /** case-insensitive search in the exact JSON of events and text of frames */

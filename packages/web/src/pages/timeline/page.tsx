@@ -4,28 +4,24 @@
  */
 import type { DurableEvent } from '@parlance/protocol';
 import { textOf } from '@parlance/ui/chat/rows.ts';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Chip } from '@parlance/ui/components/chip.tsx';
-import { Choice } from '@parlance/ui/components/choice.tsx';
-import { download } from '@parlance/ui/components/download.ts';
-import { Empty } from '@parlance/ui/components/empty.tsx';
-import { Notice } from '@parlance/ui/components/notice.tsx';
+import { Button, Chip, Choice, download, Empty, Notice } from '@parlance/ui/components/controls.tsx';
 import { onActivity, useDisconnectedLately, useShownFault } from '@parlance/ui/state/activity.ts';
 import { may } from '@parlance/ui/state/may.ts';
 import { hrefOf } from '@parlance/ui/state/router.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useSessions } from '@parlance/ui/state/sessions.ts';
+import { useMedia } from '@parlance/ui/state/store.ts';
 import { useCallback, useEffect, useId, useMemo, useState, useSyncExternalStore } from 'react';
-import { DriverChip } from '../../components/driver-chip.tsx';
+import { DriverChip } from '../../components/driver.tsx';
 import { Page } from '../../components/page.tsx';
 import { clockTime } from '../../entries/cell.tsx';
-import { oneLine } from '../../entries/event-summary.ts';
 import { EntryList } from '../../entries/list.tsx';
 import { alignedRows, eventRows, exportLines, frameRows, type NumberedFrame } from '../../entries/rows.ts';
+import { oneLine } from '../../entries/summary.ts';
 import { dialectNamed, useDialects } from '../../state/dialects.ts';
 import { isRunning, MAX_FRAMES, NOTHING_YET, type Timeline, TimelineFeed } from './feed.ts';
 import { type Choices, choicesOf, EVERYTHING, type Filter, shownEvents, shownFrames } from './filter.ts';
-import { shellCommand } from './shell-command.ts';
+import { shellCommand } from './shell-commands.ts';
 
 export function TimelinePage({ id }: { id: string | null }) {
   return id === null ? <ChooseSession /> : <SessionTimeline id={id} />;
@@ -39,7 +35,7 @@ function SessionTimeline({ id }: { id: string }) {
   const about = useServer();
   const { auth } = about;
   const dialects = useDialects();
-  const wide = useWide();
+  const wide = useMedia('(min-width: 1000px)');
   const [filter, setFilter] = useState(EVERYTHING);
   const [tab, setTab] = useState<Tab>('events');
   const [indented, setIndented] = useState(true);
@@ -430,16 +426,4 @@ function useTimeline(id: string): { timeline: Timeline; feed: TimelineFeed | nul
   }, [id]);
   const timeline = useSyncExternalStore(feed?.subscribe ?? silent, feed?.get ?? nothing);
   return { timeline, feed };
-}
-
-/** Whether the screen is wide enough for two columns. */
-function useWide(): boolean {
-  const [query] = useState(() => matchMedia('(min-width: 1000px)'));
-  return useSyncExternalStore(
-    (listener) => {
-      query.addEventListener('change', listener);
-      return () => query.removeEventListener('change', listener);
-    },
-    () => query.matches,
-  );
 }

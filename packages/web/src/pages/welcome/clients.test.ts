@@ -4,9 +4,8 @@ import { connect, type DialectList } from '@parlance/sdk';
 import { TestClient } from '../../../../server/src/testing/client.ts';
 import { listedDialects } from '../../../../server/src/testing/listed-dialects.ts';
 import { startTestServer, type TestServer } from '../../../../server/src/testing/server.ts';
-import { type Client, clientsOf } from './clients.ts';
-import { listenersOf, type ServerInfo, serverInfoOf } from './server-info.ts';
-import { logIn, type Snippet } from './snippet.ts';
+import { logIn, type Snippet } from '../timeline/shell-commands.ts';
+import { type Client, clientsOf, listenersOf, type ServerInfo, serverInfoOf } from './clients.ts';
 
 /** Expected reply on each socket. */
 const ANSWERED: Readonly<Record<string, (frame: Record<string, unknown>) => boolean>> = {

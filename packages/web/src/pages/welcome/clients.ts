@@ -1,9 +1,8 @@
 /** Connection instructions for each kind of client, from the dialect descriptions of the server. */
-import type { Dialect, DialectList, DialectSnippet } from '@parlance/sdk';
-import { addressOf } from '../playground/address.ts';
-import { type Filling, filled, filledPath } from '../playground/fill.ts';
-import { listenersOf, type ServerInfo, socketAt } from './server-info.ts';
-import { curl, type Snippet, wscat } from './snippet.ts';
+import type { About, Dialect, DialectList, DialectSnippet } from '@parlance/sdk';
+import { addressOf } from '../playground/connection.ts';
+import { type Filling, filled, filledPath } from '../playground/examples.ts';
+import { curl, type Snippet, wscat } from '../timeline/shell-commands.ts';
 
 export type Address = {
   readonly address: string;
@@ -91,4 +90,40 @@ function snippetOf(snippet: DialectSnippet, { server, dialect, filling }: Client
       return { title, language: snippet.language, code, needsToken: false };
     }
   }
+}
+
+// What the guide needs to know of this server, and the addresses derived from it.
+
+export type ServerInfo = {
+  /** origin of the page: `http://127.0.0.1:3000` */
+  readonly origin: string;
+  readonly listeners: About['listeners'];
+  readonly auth: About['auth'];
+  /** the current principal; `local` if nobody is logged in */
+  readonly name: string;
+};
+
+export const serverInfoOf = (about: About, origin: string): ServerInfo => ({
+  origin,
+  listeners: about.listeners,
+  auth: about.auth,
+  name: about.principal.id,
+});
+
+const socketAt = (origin: string, path: string): string => `${origin.replace(/^http/, 'ws')}${path}`;
+
+/**
+ * Addresses of extra listeners for a dialect. Empty if the page came over https: a proxy terminates TLS, and only its
+ * operator knows which listeners it forwards.
+ */
+export function listenersOf(
+  { origin, listeners }: ServerInfo,
+  dialect: string,
+  scheme: 'ws' | 'http',
+): string[] {
+  const { protocol, hostname } = new URL(origin);
+  if (protocol !== 'http:') return [];
+  return listeners
+    .filter((listener) => listener.dialect === dialect)
+    .map(({ port }) => `${scheme}://${hostname}:${port}`);
 }

@@ -1,9 +1,6 @@
 /** The guide: model, key, and how to connect each kind of client to this server. */
 import type { About } from '@parlance/sdk';
-import { Button } from '@parlance/ui/components/button.tsx';
-import { Chip } from '@parlance/ui/components/chip.tsx';
-import { CopyButton } from '@parlance/ui/components/copy-button.tsx';
-import { toast } from '@parlance/ui/components/toast.tsx';
+import { Button, Chip, CopyButton, toast } from '@parlance/ui/components/controls.tsx';
 import { CodeBlock } from '@parlance/ui/markdown/code-block.tsx';
 import { may } from '@parlance/ui/state/may.ts';
 import { hrefOf } from '@parlance/ui/state/router.ts';
@@ -11,10 +8,8 @@ import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useMemo, useState } from 'react';
 import { Page } from '../../components/page.tsx';
 import { useDialects } from '../../state/dialects.ts';
-import { type Client, clientsOf, DEMO } from './clients.ts';
-
-import { type ServerInfo, serverInfoOf } from './server-info.ts';
-import { logIn } from './snippet.ts';
+import { logIn } from '../timeline/shell-commands.ts';
+import { type Client, clientsOf, DEMO, type ServerInfo, serverInfoOf } from './clients.ts';
 
 export function WelcomePage() {
   const about = useServer();

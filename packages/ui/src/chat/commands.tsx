@@ -1,0 +1,182 @@
+/** Model, agent and approval mode of a session or of a new one, chosen with pickers or with slash commands. */
+import type { ApprovalMode } from '@parlance/protocol';
+import { useState } from 'react';
+import { attempt, toast } from '../components/controls.tsx';
+import { Dialog } from '../components/dialog.tsx';
+import { ModelPicker } from '../components/model-picker/model-picker.tsx';
+import { may } from '../state/may.ts';
+import { useServer } from '../state/server.ts';
+import { applySlash, approvalModes, type Slash, type SlashContext, slashesFor } from './slash.ts';
+
+export type Chosen = {
+  /** null: the server's default */
+  readonly model: string | null;
+  readonly approval: ApprovalMode | null;
+  readonly agent: string | null;
+  /** agents of this domain are offered */
+  readonly domain: string;
+};
+
+type PickersProps = { readonly chosen: Chosen; readonly onChoose: (change: Partial<Chosen>) => void };
+
+const FULL_AUTO = 'full-auto' satisfies ApprovalMode;
+
+export function Pickers({ chosen, onChoose }: PickersProps) {
+  const about = useServer();
+  const [confirming, setConfirming] = useState(false);
+  const { agents, domains } = about;
+  const domain = domains.find(({ id }) => id === chosen.domain);
+  const offered = agents.filter(({ id }) => !domain || domain.agents.includes(id));
+  const agent = chosen.agent ?? domain?.defaultAgent ?? '';
+  const agentModel = agents.find(({ id }) => id === agent)?.model;
+  return (
+    <div className="pickers">
+      <ModelPicker
+        value={chosen.model}
+        fallback={agentModel ?? about.model}
+        onChoose={(model) => onChoose({ model })}
+      />
+      <select
+        className="picker"
+        aria-label="Agent"
+        title="Agent of this session"
+        value={agent}
+        onChange={({ target }) => onChoose({ agent: target.value })}
+      >
+        {!offered.some(({ id }) => id === agent) && <option value={agent}>{agent}</option>}
+        {offered.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {may(about, 'tool:approve') && (
+        <select
+          className="picker"
+          aria-label="Approval mode"
+          title="What runs without approval"
+          data-risky={(chosen.approval ?? about.approval) === FULL_AUTO || undefined}
+          value={chosen.approval ?? ''}
+          onChange={({ target }) =>
+            target.value === FULL_AUTO
+              ? setConfirming(true)
+              : onChoose({ approval: target.value === '' ? null : (target.value as ApprovalMode) })
+          }
+        >
+          <option value="">{about.approval} (default)</option>
+          {approvalModes(about).map(({ id }) => (
+            <option key={id} value={id}>
+              {id}
+            </option>
+          ))}
+        </select>
+      )}
+      {confirming && (
+        <FullAutoDialog
+          onClose={() => setConfirming(false)}
+          onConfirm={() => onChoose({ approval: FULL_AUTO })}
+        />
+      )}
+    </div>
+  );
+}
+
+/** Slash commands of a chat: `onSlash` executes one, and `dialog` is what it has opened. */
+export function useCommands(context: Pick<SlashContext, 'choose' | 'compact' | 'clear' | 'openDomain'>) {
+  const about = useServer();
+  const [open, setOpen] = useState<'help' | 'full-auto' | null>(null);
+  const close = () => setOpen(null);
+  const onSlash = async (slash: Slash): Promise<boolean> => {
+    let done = false;
+    await attempt(async () => {
+      done = await applySlash(slash, about, {
+        ...context,
+        notice: toast,
+        help: () => setOpen('help'),
+        confirmFullAuto: () => setOpen('full-auto'),
+      });
+    });
+    return done;
+  };
+  return {
+    onSlash,
+    dialog: (
+      <>
+        {open === 'help' && <HelpDialog onClose={close} />}
+        {open === 'full-auto' && (
+          <FullAutoDialog
+            onClose={close}
+            onConfirm={() => void attempt(() => context.choose({ approval: FULL_AUTO }))}
+          />
+        )}
+      </>
+    ),
+  };
+}
+
+type FullAutoProps = { readonly onConfirm: () => void; readonly onClose: () => void };
+
+/** Asked before a session runs everything without approval. */
+function FullAutoDialog({ onConfirm, onClose }: FullAutoProps) {
+  return (
+    <Dialog
+      title="Run everything without asking?"
+      confirm="Turn on full-auto"
+      danger
+      onClose={onClose}
+      onConfirm={onConfirm}
+    >
+      <p>In this session the agent will edit files and run commands in the sandbox without your approval.</p>
+    </Dialog>
+  );
+}
+
+export function HelpDialog({ onClose }: { onClose: () => void }) {
+  return (
+    <Dialog title="Commands and shortcuts" confirm="Close" plain onConfirm={onClose} onClose={onClose}>
+      <dl className="help">
+        {slashesFor(useServer()).map((slash) => (
+          <div key={slash.name}>
+            <dt>
+              /{slash.name} {'argument' in slash && <var>{slash.argument}</var>}
+            </dt>
+            <dd>{slash.about}</dd>
+          </div>
+        ))}
+      </dl>
+      <Shortcuts />
+    </Dialog>
+  );
+}
+
+const KEYS = [
+  ['Ctrl+K', 'Find sessions, messages and commands'],
+  ['?', 'Commands and shortcuts'],
+  ['Enter', 'Send, or queue while the agent works'],
+  ['Ctrl+Enter', 'Interrupt the agent with this message'],
+  ['Shift+Enter', 'New line'],
+  ['↑ ↓', 'Recall earlier messages (empty field)'],
+  ['Escape', 'Leave the message field, or go to the pending approval'],
+] as const;
+const APPROVAL_KEYS = [
+  [
+    'y a n e',
+    'Answer the pending approval: once, always, deny, explain. Not if more is typed within a second',
+  ],
+] as const;
+
+export function Shortcuts() {
+  const keys = may(useServer(), 'tool:approve') ? [...KEYS, ...APPROVAL_KEYS] : KEYS;
+  return (
+    <dl className="help">
+      {keys.map(([key, about]) => (
+        <div key={key}>
+          <dt>
+            <kbd>{key}</kbd>
+          </dt>
+          <dd>{about}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
