@@ -3,8 +3,8 @@
  * processes.
  */
 import { PROGRAM_VARIABLE } from '@parlance/server/program';
+import { printStderr } from './command.ts';
 import { missingSettings } from './engine-settings.ts';
-import { printStderr } from './terminal/stderr.ts';
 
 switch (process.env[PROGRAM_VARIABLE]) {
   case 'reader':

@@ -1,7 +1,6 @@
 /** `parlance COMMAND`. Commands are loaded on demand, to keep startup fast. */
 import { version } from '../package.json' with { type: 'json' };
-import { CommandError } from './command-error.ts';
-import { printStderr } from './terminal/stderr.ts';
+import { CommandError, printStderr } from './command.ts';
 
 const USAGE = `Usage: parlance COMMAND
 

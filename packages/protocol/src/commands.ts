@@ -88,13 +88,9 @@ export const ApprovalExplain = z.object({
   approval: ApprovalId.optional(),
 });
 
-/** Result of a call that was deferred to a client. */
 export const CallAnswer = z.object({
   type: z.literal('call.answer'),
-  call: CallId,
-  failed: z.boolean().default(false),
-  parts: z.array(Part).max(100),
-  data: z.record(z.string(), JsonValue).optional(),
+  ...CallResult.shape,
   /** whether it contains content of others; default: true for a tool that the caller of the turn offers */
   untrusted: z.boolean().optional(),
   /** the user's text, if it is the outcome */

@@ -21,15 +21,18 @@ import type {
   Token,
 } from '@parlance/protocol/api';
 import { type ActivityEvent, activityEvents } from './activity.ts';
-import { type Administration, administration } from './administration.ts';
-import { type ApiKeys, apiKeys } from './api-keys.ts';
-import { type Clock, systemClock } from './clock.ts';
+import {
+  type Administration,
+  type ApiKeys,
+  administration,
+  apiKeys,
+  type Pairings,
+  pairings,
+} from './administration.ts';
 import { ParlanceError } from './error.ts';
-import { type Fetch, HttpClient } from './http-client.ts';
-import { newKey } from './key.ts';
-import { type Pairings, pairings } from './pairings.ts';
+import { type Fetch, HttpClient, newKey } from './http-client.ts';
 import type { WatchOptions } from './reconnecting-stream.ts';
-import type { Backoff } from './retry.ts';
+import { type Backoff, type Clock, systemClock } from './retry.ts';
 import { type CallOptions, SessionHandle } from './session.ts';
 
 export type ConnectOptions = {

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'bun:test';
 import type { DurableEvent, SessionEvent, SessionId } from '@parlance/protocol';
 import { readTranscript } from '../../server/src/testing/transcripts.ts';
-import type { Snapshot } from './cursor.ts';
-import { Cursor } from './cursor.ts';
+import { Cursor, type Snapshot } from './cursor.ts';
 
 const events = readTranscript('plain-answer');
 const SESSION = events[0]?.session as SessionId;

@@ -1,7 +1,6 @@
 /** Events of a session: history after a position, then live events. */
 import type { SessionId } from '@parlance/protocol';
-import type { SessionStreamEvent } from './cursor.ts';
-import { Cursor } from './cursor.ts';
+import { Cursor, type SessionStreamEvent } from './cursor.ts';
 import { reconnectingStream, type StreamContext, type WatchOptions } from './reconnecting-stream.ts';
 
 export type EventsOptions = WatchOptions & {

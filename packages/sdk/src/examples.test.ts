@@ -102,14 +102,15 @@ const RUNS: Record<string, () => Promise<void>> = {
     const session = connect({ url: other.http }).session('expenses');
     const asked: string[] = [];
     const call = async (tool: string, input: JsonObject) => {
-      await session.send({ type: 'input.submit', parts: [], call: { tool, input } });
-      const turn = await session.resume({
+      const { seq } = await session.send({ type: 'input.submit', parts: [], call: { tool, input } });
+      await session.resume({
         onApproval: ({ ask }) => {
           asked.push(ask.description);
           return 'once';
         },
       });
-      return JSON.stringify(turn);
+      // The turn may have ended before it could be resumed.
+      return JSON.stringify(await Array.fromAsync(session.history({ after: seq })));
     };
     await call('add_expense', { amount: 4, purpose: 'coffee' });
     await call('add_expense', { amount: 120, purpose: 'hotel' });

@@ -1,7 +1,7 @@
 /** HTTP requests to one server: URL, token, timeout, retries. */
-import { type Clock, sleep } from './clock.ts';
+
 import { errorOf, ParlanceError } from './error.ts';
-import { type Backoff, delayMs, worthRetrying } from './retry.ts';
+import { type Backoff, type Clock, delayMs, sleep, worthRetrying } from './retry.ts';
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
@@ -123,4 +123,10 @@ export class HttpClient {
       signal,
     };
   }
+}
+
+/** 128 random bits. `crypto.randomUUID` is missing on pages served over plain HTTP. */
+export function newKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

@@ -14,19 +14,16 @@ export type {
 } from '@parlance/protocol';
 export type * from '@parlance/protocol/api';
 export type { ActivityEvent, FramesEvent, TappedFrame } from './activity.ts';
-export type { Administration } from './administration.ts';
-export type { ApiKeys } from './api-keys.ts';
+export type { Administration, ApiKeys, Pairings } from './administration.ts';
 export type { Answer, ApprovalDecision, FollowOptions } from './ask.ts';
-export type { Clock } from './clock.ts';
 export { type ConnectOptions, connect, type Login, type Me, type Page, type Parlance } from './connect.ts';
 export type { Reset, SessionStreamEvent, Snapshot } from './cursor.ts';
 export { ParlanceError, type ParlanceErrorCode } from './error.ts';
 export type { EventsOptions } from './event-stream.ts';
 export type { Fetch } from './http-client.ts';
 export type { LiveView } from './live-view.ts';
-export type { Pairings } from './pairings.ts';
 export type { ConnectionState, WatchOptions } from './reconnecting-stream.ts';
-export type { Backoff } from './retry.ts';
+export type { Backoff, Clock } from './retry.ts';
 export type {
   AnswerOptions,
   AskOptions,

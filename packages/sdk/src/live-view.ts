@@ -3,11 +3,11 @@
  * (React: `useSyncExternalStore(live.subscribe, live.view)`).
  */
 
-import type { Clock } from './clock.ts';
 import type { SessionStreamEvent } from './cursor.ts';
 import type { ParlanceError } from './error.ts';
 import type { EventsOptions } from './event-stream.ts';
 import type { ConnectionState } from './reconnecting-stream.ts';
+import type { Clock } from './retry.ts';
 import { EMPTY, fold, type SessionView } from './view.ts';
 
 export type LiveView = {

@@ -1,9 +1,13 @@
 /** `@parlance/sdk/react`: React hooks over the SDK. */
-export { ParlanceProvider, useParlance } from './react/context.ts';
-export { type AskState, type UseAskResult, useAsk } from './react/use-ask.ts';
-export { type UseSessionResult, useSession } from './react/use-session.ts';
 export {
+  type AskState,
+  ParlanceProvider,
   type SessionsQuery,
+  type UseAskResult,
+  type UseSessionResult,
   type UseSessionsResult,
+  useAsk,
+  useParlance,
+  useSession,
   useSessions,
-} from './react/use-sessions.ts';
+} from './react/hooks.ts';

@@ -1,10 +1,9 @@
 /** A stream of server-sent events that reconnects. */
 
 import { type ServerSentEvent, ServerSentEventParser } from '@parlance/protocol/server-sent-events';
-import { type Clock, sleep } from './clock.ts';
 import { ParlanceError } from './error.ts';
 import type { HttpClient, HttpRequest } from './http-client.ts';
-import { type Backoff, delayMs, endsStream } from './retry.ts';
+import { type Backoff, type Clock, delayMs, endsStream, sleep } from './retry.ts';
 
 /** `connecting` lasts until history has been replayed; `live`: everything up to now has been yielded. */
 export type ConnectionState =

@@ -13,7 +13,7 @@ import { type FramesEvent, sessionFrames } from './activity.ts';
 import { type Answer, answerTo, type FollowOptions } from './ask.ts';
 import type { SessionStreamEvent } from './cursor.ts';
 import { type EventsOptions, sessionEvents } from './event-stream.ts';
-import { newKey } from './key.ts';
+import { newKey } from './http-client.ts';
 import { type LiveView, liveView } from './live-view.ts';
 import type { StreamContext, WatchOptions } from './reconnecting-stream.ts';
 import type { SessionView } from './view.ts';

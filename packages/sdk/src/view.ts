@@ -6,8 +6,6 @@
 import type { DurableEvent, DurableEventType, EphemeralEvent, Json, Usage } from '@parlance/protocol';
 import { titleOf } from '@parlance/protocol/title';
 import type { SessionStreamEvent, Snapshot } from './cursor.ts';
-import * as calls from './view/call.ts';
-
 import {
   type CallView,
   EMPTY,
@@ -20,6 +18,7 @@ import {
   type TurnState,
   type TurnView,
 } from './view/shapes.ts';
+import * as calls from './view/turn.ts';
 import * as turns from './view/turn.ts';
 
 export * from './view/shapes.ts';

@@ -10,29 +10,32 @@ import {
   ParlanceError,
   type SessionView,
 } from '@parlance/sdk';
+import { counted } from '@parlance/ui/chat/cost.ts';
 import { type Row, rowsOf } from '@parlance/ui/chat/rows.ts';
+import { consoleNotice } from '../connection/browser.ts';
 import type { Connection } from '../connection/open.ts';
-import { counted } from '../terminal/counted.ts';
 import type { Draft } from '../terminal/editor.ts';
 import { loadHighlighter } from '../terminal/highlight.ts';
-import { Keyboard } from '../terminal/input.ts';
-import type { Key } from '../terminal/keys.ts';
+import { type Key, Keyboard } from '../terminal/keys.ts';
 import { cut, padded, wrapped } from '../terminal/layout.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
 import { type Frame, Screen } from '../terminal/screen.ts';
 import { themeFor } from '../terminal/theme.ts';
-import { Approvals, type Letter } from './approvals.ts';
-import type { Approve } from './approve.ts';
+import { Approvals, type Approve, type Letter } from './approvals.ts';
 import { fileChoices, mentionedFiles, withFiles } from './attach.ts';
 import { Composer, type MenuChoice } from './composer.ts';
-import { consoleNotice } from './console-link.ts';
 import { type ChatSettings, Conversation } from './conversation.ts';
 import { type Footer, footerFrame } from './footer.ts';
 import { readHistory, remember } from './history.ts';
 import { Picker } from './picker.ts';
-import { expandedCall } from './render-call.ts';
-import { createRenderContext, type FinalPart, type RenderContext, unfinished } from './render-context.ts';
-import { renderRow } from './render-row.ts';
+import {
+  createRenderContext,
+  expandedCall,
+  type FinalPart,
+  type RenderContext,
+  renderRow,
+  unfinished,
+} from './render.ts';
 import { applyCommand, COMMANDS, type Command, commandChoices, parseCommand } from './slash.ts';
 
 export type AppOptions = {
@@ -271,6 +274,10 @@ export class ChatApp {
 
   #run(command: Command): void {
     const conversation = this.#conversation;
+    const begin = (settings: ChatSettings) => {
+      this.#transcript = new Transcript();
+      conversation.reset(settings);
+    };
     this.#do(() =>
       applyCommand(command, this.connection.about, {
         choose: (change) => conversation.choose(change),
@@ -279,9 +286,10 @@ export class ChatApp {
         notice: (text) => this.#notice(text),
         help: () => this.#painter.print(helpLines(this.#renderContext)),
         sessions: () => this.#pick(),
-        newSession: (settings) => {
-          this.#transcript = new Transcript();
-          conversation.reset(settings);
+        newSession: () => begin({}),
+        openDomain: ({ id, name }) => {
+          begin({ domain: id });
+          this.#notice(`New session in ${name}.`);
         },
         open: async () => this.#notice(await consoleNotice(this.connection, conversation.id)),
         quit: () => this.#leave(0),

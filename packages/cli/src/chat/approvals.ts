@@ -1,7 +1,7 @@
 /** Answers approvals by key, or according to `--approve`. */
 import type { ApprovalView } from '@parlance/sdk';
-import { afterPause } from '@parlance/ui/components/approval/after-pause.ts';
-import type { Approve } from './approve.ts';
+import { afterPause } from '@parlance/ui/components/approval/approval.ts';
+import { CommandError } from '../command.ts';
 import type { Conversation } from './conversation.ts';
 
 const LETTERS = ['y', 'a', 'n', 'e'] as const;
@@ -119,4 +119,16 @@ export class Approvals {
       }
     });
   }
+}
+
+// `--approve`: how to answer calls that need approval.
+
+const APPROVE = ['ask', 'all', 'never'] as const;
+
+export type Approve = (typeof APPROVE)[number];
+
+export function approveFrom(text: string | undefined): Approve {
+  const found = APPROVE.find((one) => one === (text ?? 'ask'));
+  if (found) return found;
+  throw new CommandError(`--approve must be one of ${APPROVE.join(', ')}, not "${text}"`, 2);
 }

@@ -6,17 +6,14 @@ import {
   type PlanView,
   type SessionView,
 } from '@parlance/sdk';
-import type { Draft } from '../terminal/editor.ts';
-import { fieldFrame } from '../terminal/field.ts';
+import { type Draft, fieldFrame } from '../terminal/editor.ts';
 import { cut, padded, spread, widthOf } from '../terminal/layout.ts';
 import { safeLine } from '../terminal/safe-text.ts';
 import type { Frame } from '../terminal/screen.ts';
 import type { Letter } from './approvals.ts';
 import type { MenuChoice } from './composer.ts';
 import type { ChatSettings } from './conversation.ts';
-import { questionLines } from './render-approval.ts';
-import type { RenderContext } from './render-context.ts';
-import { queuedLine } from './render-row.ts';
+import { questionLines, queuedLine, type RenderContext } from './render.ts';
 
 export type Footer = {
   readonly about: About;
@@ -103,7 +100,7 @@ function workingLine({ view, now }: Footer, { theme }: RenderContext): string {
 const STEPS = { completed: '✓', in_progress: '▸', pending: '○' } as const;
 const MAX_STEPS = 8;
 
-export function planLines({ steps }: PlanView, { theme, width }: RenderContext, expanded: boolean): string[] {
+function planLines({ steps }: PlanView, { theme, width }: RenderContext, expanded: boolean): string[] {
   if (steps.length === 0) return [];
   const done = steps.filter(({ status }) => status === 'completed').length;
   const current = steps.find(({ status }) => status === 'in_progress');

@@ -6,7 +6,7 @@ import type { Key } from '../terminal/keys.ts';
 import { cut, spread, widthOf } from '../terminal/layout.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
 import type { Frame } from '../terminal/screen.ts';
-import type { RenderContext } from './render-context.ts';
+import type { RenderContext } from './render.ts';
 
 const STATUS = { idle: '', running: 'Running', waiting: 'Needs approval', failed: 'Failed' } as const;
 

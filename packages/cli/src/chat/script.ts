@@ -1,17 +1,16 @@
 /** Sends one message from a script: the answer goes to stdout, everything else to stderr. */
 import type { DurableEvent, SessionEvent } from '@parlance/protocol';
 import { ParlanceError, type SessionHandle, type SessionStreamEvent } from '@parlance/sdk';
-import { commandLine } from '@parlance/ui/components/approval/approval-text.ts';
-import { CommandError } from '../command-error.ts';
+import { commandLine } from '@parlance/ui/components/approval/approval.ts';
+import { CommandError, printStderr } from '../command.ts';
 import { type Connection, connectionError } from '../connection/open.ts';
-import { LineOutput } from '../connection/stdio/line-output.ts';
+import { LineOutput } from '../connection/stdio/lines.ts';
 import { ask } from '../terminal/ask.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
-import { printStderr } from '../terminal/stderr.ts';
-import type { Approve } from './approve.ts';
+import type { Approve } from './approvals.ts';
 import { filesAt } from './attach.ts';
 import { type ChatSettings, Conversation } from './conversation.ts';
-import { callSummary } from './render-call.ts';
+import { callSummary } from './render.ts';
 
 export type ScriptOptions = {
   readonly settings: ChatSettings;

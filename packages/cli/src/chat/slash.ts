@@ -1,16 +1,15 @@
 /** Slash commands: those of the console, and those only useful in a terminal. */
 import type { About } from '@parlance/sdk';
 import {
-  AS_SERVER,
-  approvalModes,
+  applySlash,
   parseSlash,
   SLASHES,
   type Slash,
+  type SlashContext,
   slashChoices,
 } from '@parlance/ui/chat/slash.ts';
 import { draftOf } from '../terminal/editor.ts';
 import type { MenuChoice } from './composer.ts';
-import type { ChatSettings } from './conversation.ts';
 
 const OWN = [
   { name: 'sessions', about: 'Choose another session' },
@@ -55,76 +54,27 @@ export const COMMANDS: readonly { readonly label: string; readonly about: string
   ...OWN,
 ].map((one) => ({ label: `/${one.name}${'argument' in one ? ` ${one.argument}` : ''}`, about: one.about }));
 
-export type CommandContext = {
-  choose(change: ChatSettings): Promise<unknown>;
-  compact(): Promise<unknown>;
-  clear(): Promise<unknown>;
-  notice(text: string): void;
-  help(): void;
+export type CommandContext = SlashContext & {
   sessions(): Promise<unknown>;
-  newSession(settings: ChatSettings): void;
+  newSession(): void;
   open(): Promise<unknown>;
   quit(): void;
 };
 
 /** Rejects with the server's error. */
-export async function applyCommand(
-  { name, argument }: Command,
-  about: About,
-  context: CommandContext,
-): Promise<void> {
-  switch (name) {
-    case 'help':
-      return context.help();
+export async function applyCommand(command: Command, about: About, context: CommandContext): Promise<void> {
+  switch (command.name) {
     case 'sessions':
       await context.sessions();
       return;
     case 'new':
-      return context.newSession({});
+      return context.newSession();
     case 'open':
       await context.open();
       return;
     case 'quit':
       return context.quit();
-    case 'compact':
-      await context.compact();
-      return;
-    case 'clear':
-      await context.clear();
-      return;
-    case 'model': {
-      if (argument === '') return context.notice(usage('/model NAME', about.models));
-      await context.choose({ model: argument === AS_SERVER ? null : argument });
-      return context.notice(
-        `Model: ${argument === AS_SERVER ? `${about.model} (server default)` : argument}.`,
-      );
-    }
-    case 'agent': {
-      const agent = named(about.agents, argument);
-      if (!agent) return context.notice(usage('/agent NAME', about.agents));
-      await context.choose({ agent: agent.id });
-      return context.notice(`Agent: ${agent.name}.`);
-    }
-    case 'domain': {
-      const domain = named(about.domains, argument);
-      if (!domain) return context.notice(usage('/domain NAME', about.domains));
-      context.newSession({ domain: domain.id });
-      return context.notice(`New session in ${domain.name}.`);
-    }
-    case 'approval': {
-      const modes = approvalModes(about);
-      const mode = modes.find(({ id }) => id === argument)?.id;
-      if (!mode && argument !== AS_SERVER) return context.notice(usage('/approval MODE', modes));
-      await context.choose({ approval: mode ?? null });
-      return context.notice(`Approval mode: ${mode ?? `${about.approval} (server default)`}.`);
-    }
+    default:
+      await applySlash(command, about, context);
   }
 }
-
-const named = <One extends { readonly id: string; readonly name: string }>(
-  all: readonly One[],
-  word: string,
-) => all.find(({ id, name }) => id === word.toLowerCase() || name.toLowerCase() === word.toLowerCase());
-
-const usage = (command: string, known: readonly { readonly id: string }[]): string =>
-  `${command}: ${known.map(({ id }) => id).join(', ')}`;

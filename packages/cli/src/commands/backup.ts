@@ -21,12 +21,10 @@ import {
   DATABASE_FILE,
   SECRET_FILE,
 } from '@parlance/server/data';
-import { CommandError } from '../command-error.ts';
+import { counted } from '@parlance/ui/chat/cost.ts';
+import { CommandError, FOLDER_FLAGS, parseFlags, SWITCH, showUsage } from '../command.ts';
 import { existingDataFolder } from '../connection/data-folder.ts';
 import { configuredDatabase } from '../connection/storage.ts';
-import { FOLDER_FLAGS, parseFlags, SWITCH } from '../flags.ts';
-import { counted } from '../terminal/counted.ts';
-import { printStderr } from '../terminal/stderr.ts';
 
 const USAGE = `Usage: parlance backup TARGET [--data FOLDER]
        parlance backup --check TARGET
@@ -42,10 +40,7 @@ const OF_A_DATABASE =
 export async function backup(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseFlags(argv, { ...FOLDER_FLAGS, check: SWITCH });
   const [target, extra] = positionals;
-  if (values.help || target === undefined) {
-    (values.help ? console.log : printStderr)(USAGE);
-    return values.help ? 0 : 2;
-  }
+  if (values.help || target === undefined) return showUsage(USAGE, values.help);
   if (extra !== undefined) throw new CommandError('backup takes only one target', 2);
   const path = resolve(target);
   if (values.check) {

@@ -1,12 +1,10 @@
 /** `parlance chat`: a conversation in the terminal, or one message from a script. */
 import { fstatSync } from 'node:fs';
-import { approveFrom } from '../chat/approve.ts';
-import { CommandError } from '../command-error.ts';
+import { approveFrom } from '../chat/approvals.ts';
+import { CommandError, parseFlags, printStderr, SWITCH, TEXT } from '../command.ts';
 import { SERVER_FLAGS, SERVER_HELP, type ServerAddress } from '../connection/address.ts';
 import { type Connection, openConnection } from '../connection/open.ts';
-import { parseFlags, SWITCH, TEXT } from '../flags.ts';
 import { safeLine } from '../terminal/safe-text.ts';
-import { printStderr } from '../terminal/stderr.ts';
 
 const USAGE = `Usage: parlance chat [MESSAGE]
        parlance chat -p MESSAGE [--json]

@@ -20,7 +20,7 @@ import {
 } from '@parlance/server/config';
 import type { SettingsInUse } from '@parlance/server/settings-in-use';
 import { version } from '../../package.json' with { type: 'json' };
-import { CommandError } from '../command-error.ts';
+import { CommandError, parseFlags, SWITCH } from '../command.ts';
 import {
   defaultUrl,
   isParlance,
@@ -31,7 +31,6 @@ import {
   serverAddress,
 } from '../connection/address.ts';
 import { configFrom } from '../connection/start.ts';
-import { parseFlags, SWITCH } from '../flags.ts';
 import { safeLine } from '../terminal/safe-text.ts';
 import { type Theme, themeFor } from '../terminal/theme.ts';
 

@@ -4,11 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { type PrincipalId, SessionId } from '@parlance/protocol';
 import { type EventStore, exportedLines, type SessionIndex, type SessionRecord } from '@parlance/server/data';
-import { CommandError } from '../command-error.ts';
+import { counted } from '@parlance/ui/chat/cost.ts';
+import { CommandError, parseFlags, STORAGE_FLAGS, SWITCH, showUsage, TEXT } from '../command.ts';
 import { openConfigured } from '../connection/storage.ts';
-import { parseFlags, STORAGE_FLAGS, SWITCH, TEXT } from '../flags.ts';
-import { counted } from '../terminal/counted.ts';
-import { printStderr } from '../terminal/stderr.ts';
 import { everySession } from './every-session.ts';
 
 const USAGE = `Usage: parlance export SESSION [--owner NAME] [--out FILE] [--data FOLDER]
@@ -25,10 +23,7 @@ export async function exportSessions(argv: readonly string[]): Promise<number> {
   const flags = { ...STORAGE_FLAGS, all: SWITCH, owner: TEXT, out: TEXT };
   const { values, positionals } = parseFlags(argv, flags);
   const [name, extra] = positionals;
-  if (values.help || (name === undefined && !values.all)) {
-    (values.help ? console.log : printStderr)(USAGE);
-    return values.help ? 0 : 2;
-  }
+  if (values.help || (name === undefined && !values.all)) return showUsage(USAGE, values.help);
   if (name !== undefined && values.all)
     throw new CommandError('export takes a session or --all, not both', 2);
   if (extra !== undefined) throw new CommandError('export takes only one session, or --all', 2);

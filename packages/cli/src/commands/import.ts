@@ -17,10 +17,9 @@ import {
   writeSession,
 } from '@parlance/server/data';
 import { copySettings, openStorage, type Storage, type StorageLocation } from '@parlance/server/storage';
-import { CommandError } from '../command-error.ts';
+import { counted } from '@parlance/ui/chat/cost.ts';
+import { CommandError, parseFlags, STORAGE_FLAGS, TEXT } from '../command.ts';
 import { openConfigured, type StorageFlags, storageAt } from '../connection/storage.ts';
-import { parseFlags, STORAGE_FLAGS, TEXT } from '../flags.ts';
-import { counted } from '../terminal/counted.ts';
 import { everySession } from './every-session.ts';
 
 const USAGE = `Usage: parlance import [FILE] [--owner NAME] [--as ID] [--resume] [--data FOLDER]

@@ -17,13 +17,11 @@ import {
   type Vendor,
   withSetting,
 } from '@parlance/server/config';
-import { CommandError } from '../command-error.ts';
+import { CommandError, FOLDER_FLAGS, parseFlags, printStderr, SWITCH, TEXT } from '../command.ts';
 import { newOrExistingDataFolder } from '../connection/data-folder.ts';
 import { readPrivate, writePrivate } from '../connection/private-file.ts';
-import { FOLDER_FLAGS, parseFlags, SWITCH, TEXT } from '../flags.ts';
 import { ask, askSecretly, choose } from '../terminal/ask.ts';
 import { safeLine } from '../terminal/safe-text.ts';
-import { printStderr } from '../terminal/stderr.ts';
 
 // The configuration written by `parlance init`.
 

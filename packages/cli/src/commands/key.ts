@@ -2,14 +2,12 @@
  * `parlance key`: manages API keys in the data folder or database. A running server sees changes immediately.
  */
 
-import { Fault, Role } from '@parlance/protocol';
+import { Fault } from '@parlance/protocol';
 import type { Storage as Store } from '@parlance/server/storage';
 import { type ApiKeys, DIALECT_NAMES, openApiKeys } from '@parlance/server/users';
-import { CommandError } from '../command-error.ts';
-import { openConfigured } from '../connection/storage.ts';
-import { parseFlags, STORAGE_FLAGS, SWITCH, TEXT } from '../flags.ts';
-import { columns } from '../terminal/columns.ts';
-import { printStderr } from '../terminal/stderr.ts';
+import { CommandError, parseFlags, STORAGE_FLAGS, SWITCH, TEXT } from '../command.ts';
+import { type Output, roleFrom, runStoreCommand } from '../connection/store-command.ts';
+import { columns } from '../terminal/layout.ts';
 
 const USAGE = `Usage: parlance key COMMAND [--data FOLDER | --database URL]
 
@@ -27,46 +25,31 @@ such a key can give themselves access that lasts after it is revoked.
 
 A running server closes what is connected with a revoked key, within half a second.`;
 
-function checked(word: string, given: readonly string[], flags: readonly string[]): [KeyCommand, string] {
-  const command = KEY_COMMANDS.get(word);
-  if (command === undefined)
-    throw new CommandError(`unknown command "key ${word}" (${[...KEY_COMMANDS.keys()].join(', ')})`, 2);
-  const flag = flags.find((name) => !['data', 'config', 'database', ...command.flags].includes(name));
-  if (flag !== undefined) throw new CommandError(`key ${word} takes no --${flag}`, 2);
-  const [argument = '', extra] = given;
-  if (command.argument === null && given.length > 0)
-    throw new CommandError(`key ${word} takes no argument`, 2);
-  if (command.argument !== null && argument === '')
-    throw new CommandError(`key ${word} needs ${command.argument}`, 2);
-  if (extra !== undefined) throw new CommandError(`key ${word} takes only one argument`, 2);
-  return [command, argument];
-}
-
-export async function key(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parseFlags(argv, {
-    ...STORAGE_FLAGS,
-    user: TEXT,
-    role: TEXT,
-    dialect: { ...TEXT, multiple: true },
-    expires: TEXT,
-    administration: SWITCH,
-  });
-  const [word, ...given] = positionals;
-  if (values.help || word === undefined) {
-    (values.help ? console.log : printStderr)(USAGE);
-    return values.help ? 0 : 2;
-  }
-  const [command, argument] = checked(word, given, Object.keys(values));
-  const store = await openConfigured(values);
-  try {
-    const { out, note } = await command.run(store, argument, values);
-    console.log(out);
-    if (note !== undefined) printStderr(note);
-  } finally {
-    await store.close();
-  }
-  return 0;
-}
+export const key = (argv: readonly string[]): Promise<number> =>
+  runStoreCommand(
+    {
+      name: 'key',
+      usage: USAGE,
+      noun: 'argument',
+      subcommands: {
+        add: {
+          argument: 'a name',
+          flags: ['user', 'role', 'dialect', 'expires', 'administration'],
+          run: refusing(add),
+        },
+        list: { argument: null, flags: ['user'], run: list },
+        revoke: { argument: 'an id', flags: [], run: refusing(revoke) },
+      },
+    },
+    parseFlags(argv, {
+      ...STORAGE_FLAGS,
+      user: TEXT,
+      role: TEXT,
+      dialect: { ...TEXT, multiple: true },
+      expires: TEXT,
+      administration: SWITCH,
+    }),
+  );
 
 // Subcommands of `parlance key` on an open store. Each resolves with its output.
 
@@ -89,12 +72,6 @@ function timeFrom(text: string): number {
   const at = days === undefined ? Date.parse(text) : Date.now() + Number(days) * DAY_MS;
   if (/^\d{4}-|d$/.test(text) && Number.isFinite(at) && at > Date.now()) return at;
   throw new CommandError(`--expires must be days such as 90d or a future date, not "${text}"`, 2);
-}
-
-function roleFrom(text: string): Role {
-  const role = Role.safeParse(text);
-  if (role.success) return role.data;
-  throw new CommandError(`--role must be one of ${Role.options.join(', ')}, not "${text}"`, 2);
 }
 
 /** The given user, or the only one. */
@@ -130,7 +107,7 @@ const day = (at: number | null, never: string): string =>
 
 async function list(store: Store, _: string, { user }: KeyFlags): Promise<Output> {
   const keys = await keysOf(store).list(user);
-  if (keys.length === 0) return { out: 'there are no API keys' };
+  if (keys.length === 0) return 'there are no API keys';
   const rows = keys.map(({ id, owner, name, role, dialects, administration, expiresAt, lastUsedAt }) => [
     id,
     owner,
@@ -140,39 +117,18 @@ async function list(store: Store, _: string, { user }: KeyFlags): Promise<Output
     day(lastUsedAt, 'never'),
     name,
   ]);
-  return { out: columns([['ID', 'USER', 'ROLE', 'DIALECTS', 'EXPIRES', 'LAST USED', 'NAME'], ...rows]) };
+  return columns([['ID', 'USER', 'ROLE', 'DIALECTS', 'EXPIRES', 'LAST USED', 'NAME'], ...rows]);
 }
 
 async function revoke(store: Store, id: string): Promise<Output> {
   await keysOf(store).revoke(id);
-  return { out: `revoked API key ${id}` };
+  return `revoked API key ${id}`;
 }
 
-/** `note` is for people. */
-type Output = { readonly out: string; readonly note?: string };
-
-type KeyCommand = {
-  /** kind of argument; null if there is none */
-  readonly argument: 'a name' | 'an id' | null;
-  readonly flags: readonly string[];
-  readonly run: (store: Store, argument: string, flags: KeyFlags) => Promise<Output>;
-};
-
-const KEY_COMMANDS = new Map<string, KeyCommand>([
-  [
-    'add',
-    {
-      argument: 'a name',
-      flags: ['user', 'role', 'dialect', 'expires', 'administration'],
-      run: refusing(add),
-    },
-  ],
-  ['list', { argument: null, flags: ['user'], run: list }],
-  ['revoke', { argument: 'an id', flags: [], run: refusing(revoke) }],
-]);
+type Run = (store: Store, argument: string, flags: KeyFlags) => Promise<Output>;
 
 /** Converts refusals to one-line errors. */
-function refusing(run: KeyCommand['run']): KeyCommand['run'] {
+function refusing(run: Run): Run {
   return async (store, argument, flags) => {
     try {
       return await run(store, argument, flags);

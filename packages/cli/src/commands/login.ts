@@ -1,6 +1,6 @@
 /** `parlance login`: signs in to a server, for `parlance chat` and other commands. */
 import { connect, ParlanceError } from '@parlance/sdk';
-import { CommandError } from '../command-error.ts';
+import { CommandError, parseFlags, SWITCH, TEXT } from '../command.ts';
 import {
   defaultUrl,
   noServer,
@@ -10,8 +10,7 @@ import {
 } from '../connection/address.ts';
 import { signInAndStore } from '../connection/login-prompt.ts';
 import { forgetLogin, storedLogin, storedUrls } from '../connection/logins.ts';
-import { parseFlags, SWITCH, TEXT } from '../flags.ts';
-import { columns } from '../terminal/columns.ts';
+import { columns } from '../terminal/layout.ts';
 
 const USAGE = `Usage: parlance login [--url URL] [--user NAME]
 

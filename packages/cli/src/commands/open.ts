@@ -1,11 +1,8 @@
 /** `parlance open`: the console in the browser. */
 
-import { consoleAddress } from '../chat/console-link.ts';
-import { CommandError } from '../command-error.ts';
+import { CommandError, parseFlags, printStderr, SWITCH } from '../command.ts';
 import { isParlance, noServer, SERVER_FLAGS, SERVER_HELP, serverAddress } from '../connection/address.ts';
-import { openInBrowser } from '../connection/browser.ts';
-import { parseFlags, SWITCH } from '../flags.ts';
-import { printStderr } from '../terminal/stderr.ts';
+import { consoleAddress, openInBrowser } from '../connection/browser.ts';
 
 const USAGE = `Usage: parlance open [SESSION]
 

@@ -1,6 +1,6 @@
 /** `parlance pair CODE`: connects the browser extension that displays the code. */
 import { createInterface } from 'node:readline/promises';
-import { CommandError } from '../command-error.ts';
+import { CommandError, parseFlags, SWITCH, showUsage } from '../command.ts';
 import {
   noServer,
   SERVER_FLAGS,
@@ -8,8 +8,6 @@ import {
   type ServerAddress,
   serverAddress,
 } from '../connection/address.ts';
-import { parseFlags, SWITCH } from '../flags.ts';
-import { printStderr } from '../terminal/stderr.ts';
 
 const USAGE = `Usage: parlance pair CODE [--url URL] [--token TOKEN] [--yes]
 
@@ -26,10 +24,7 @@ type Extension = { readonly name: string; readonly origin: string };
 export async function pair(argv: readonly string[]): Promise<number> {
   const { values, positionals } = parseFlags(argv, { ...SERVER_FLAGS, yes: SWITCH });
   const [code, extra] = positionals;
-  if (values.help || code === undefined) {
-    (values.help ? console.log : printStderr)(USAGE);
-    return values.help ? 0 : 2;
-  }
+  if (values.help || code === undefined) return showUsage(USAGE, values.help);
   if (extra !== undefined) throw new CommandError('pair takes one code', 2);
   const server = await serverAddress(values);
   if (!server) throw noServer();

@@ -2,12 +2,12 @@
 
 import { hostname } from 'node:os';
 import { type Config, fullHelpText, helpText, VENDORS } from '@parlance/server/config';
+import { counted } from '@parlance/ui/chat/cost.ts';
 import { version } from '../../package.json' with { type: 'json' };
+import { printStderr } from '../command.ts';
 import { shareServer } from '../connection/running-server.ts';
 import { configFrom, explainStart } from '../connection/start.ts';
 import { whenSignalled } from '../connection/stopping.ts';
-import { counted } from '../terminal/counted.ts';
-import { printStderr } from '../terminal/stderr.ts';
 
 const urlOf = (host: string, port: number) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 

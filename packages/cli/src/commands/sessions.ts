@@ -1,11 +1,10 @@
 /** `parlance sessions`: lists and searches sessions. */
 import type { Session } from '@parlance/sdk';
-import { CommandError } from '../command-error.ts';
+import { CommandError, parseFlags, SWITCH, TEXT } from '../command.ts';
 import { SERVER_FLAGS, SERVER_HELP } from '../connection/address.ts';
 import { connectionError } from '../connection/open.ts';
 import { ago, listSessions, type SessionsQuery } from '../connection/session-list.ts';
-import { parseFlags, SWITCH, TEXT } from '../flags.ts';
-import { columns } from '../terminal/columns.ts';
+import { columns } from '../terminal/layout.ts';
 import { safeLine } from '../terminal/safe-text.ts';
 
 const USAGE = `Usage: parlance sessions [TEXT]

@@ -2,14 +2,11 @@
  * `parlance user`: manages users in the data folder or database. A running server sees changes immediately.
  */
 
-import { Role } from '@parlance/protocol';
 import type { Storage } from '@parlance/server/storage';
 import { hashPassword, nameProblem, newPasswordProblem } from '@parlance/server/users';
-import { CommandError } from '../command-error.ts';
-import { openConfigured } from '../connection/storage.ts';
-import { parseFlags, STORAGE_FLAGS, TEXT } from '../flags.ts';
+import { CommandError, parseFlags, STORAGE_FLAGS, TEXT } from '../command.ts';
+import { roleFrom, runStoreCommand } from '../connection/store-command.ts';
 import { askSecretly } from '../terminal/ask.ts';
-import { printStderr } from '../terminal/stderr.ts';
 
 const USAGE = `Usage: parlance user COMMAND [--data FOLDER | --database URL]
 
@@ -28,48 +25,29 @@ A password has at least 8 characters.
 Without --password it is prompted for, or read from standard input. Other users of the
 machine can see a password on the command line.`;
 
-function checked(word: string, names: readonly string[], given: readonly string[]): [UserCommand, string] {
-  const command = USER_COMMANDS.get(word);
-  if (command === undefined)
-    throw new CommandError(`unknown command "user ${word}" (${[...USER_COMMANDS.keys()].join(', ')})`, 2);
-  const flag = given.find((name) => !['data', 'config', 'database', ...command.flags].includes(name));
-  if (flag !== undefined) throw new CommandError(`user ${word} takes no --${flag}`, 2);
-  const [name = '', extra] = names;
-  if (!command.takesName && names.length > 0) throw new CommandError(`user ${word} takes no name`, 2);
-  if (command.takesName && name === '') throw new CommandError(`user ${word} needs a name`, 2);
-  if (extra !== undefined) throw new CommandError(`user ${word} takes only one name`, 2);
-  const problem = command.takesName ? nameProblem(name) : null;
-  if (problem !== null) throw new CommandError(problem, 2);
-  return [command, name];
-}
-
-export async function user(argv: readonly string[]): Promise<number> {
-  const { values, positionals } = parseFlags(argv, { ...STORAGE_FLAGS, role: TEXT, password: TEXT });
-  const [word, ...names] = positionals;
-  if (values.help || word === undefined) {
-    (values.help ? console.log : printStderr)(USAGE);
-    return values.help ? 0 : 2;
-  }
-  const [command, name] = checked(word, names, Object.keys(values));
-  const store = await openConfigured(values, command.create);
-  try {
-    console.log(await command.run(store, name, values));
-  } finally {
-    await store.close();
-  }
-  return 0;
-}
+export const user = (argv: readonly string[]): Promise<number> =>
+  runStoreCommand(
+    {
+      name: 'user',
+      usage: USAGE,
+      noun: 'name',
+      problemWith: nameProblem,
+      subcommands: {
+        add: { argument: 'a name', flags: ['role', 'password'], create: true, run: add },
+        list: { argument: null, flags: [], run: list },
+        password: { argument: 'a name', flags: ['password'], run: changePassword },
+        role: { argument: 'a name', flags: ['role'], run: changeRole },
+        logout: { argument: 'a name', flags: [], run: logOut },
+        remove: { argument: 'a name', flags: [], run: remove },
+      },
+    },
+    parseFlags(argv, { ...STORAGE_FLAGS, role: TEXT, password: TEXT }),
+  );
 
 // Subcommands of `parlance user` on an open store. Each resolves with its output.
 
 type Users = Storage;
 type Flags = { readonly role?: string; readonly password?: string };
-
-const roleFrom = (text = 'user'): Role => {
-  const role = Role.safeParse(text);
-  if (role.success) return role.data;
-  throw new CommandError(`--role must be one of ${Role.options.join(', ')}, not "${text}"`, 2);
-};
 
 async function newHash(name: string, given: string | undefined): Promise<string> {
   const password = given ?? (await askPassword(name));
@@ -85,7 +63,7 @@ async function existing(users: Users, name: string) {
 }
 
 async function add(users: Users, name: string, flags: Flags): Promise<string> {
-  const role = roleFrom(flags.role);
+  const role = roleFrom(flags.role ?? 'user');
   const refuseDouble = async () => {
     if ((await users.find(name)) !== null) throw new CommandError(`user ${name} already exists`, 1);
   };
@@ -134,23 +112,6 @@ async function remove(users: Users, name: string): Promise<string> {
   if (!(await users.remove(name))) throw new CommandError(`user ${name} does not exist`, 1);
   return `removed user ${name}`;
 }
-
-type UserCommand = {
-  readonly takesName: boolean;
-  readonly flags: readonly string[];
-  /** whether it may create a data folder */
-  readonly create: boolean;
-  readonly run: (users: Users, name: string, flags: Flags) => Promise<string>;
-};
-
-const USER_COMMANDS = new Map<string, UserCommand>([
-  ['add', { takesName: true, flags: ['role', 'password'], create: true, run: add }],
-  ['list', { takesName: false, flags: [], create: false, run: list }],
-  ['password', { takesName: true, flags: ['password'], create: false, run: changePassword }],
-  ['role', { takesName: true, flags: ['role'], create: false, run: changeRole }],
-  ['logout', { takesName: true, flags: [], create: false, run: logOut }],
-  ['remove', { takesName: true, flags: [], create: false, run: remove }],
-]);
 
 // Reads a new password: typed twice without echo at a terminal, or as one line of piped input.
 

@@ -5,7 +5,7 @@
  */
 import { resolve } from 'node:path';
 import type { Fetch } from '@parlance/sdk';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../command.ts';
 import { isNamedLogin, storedLogin } from './logins.ts';
 import { fetchOver, ownServers, type RunningServer, runningServer } from './running-server.ts';
 
@@ -43,7 +43,7 @@ export const SERVER_HELP = `  --url URL      a server (PARLANCE_URL). Without it
  * Throws unless it is an http or https URL. Returns it without a trailing slash; a path is a prefix of the
  * server's routes.
  */
-export function checkedUrl(text: string, name = '--url'): string {
+function checkedUrl(text: string, name = '--url'): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:')
     throw new CommandError(`${name} must be an http or https URL, not "${text}"`, 2);

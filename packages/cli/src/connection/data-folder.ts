@@ -1,7 +1,7 @@
 /** The data folder of a command. */
 import { existsSync } from 'node:fs';
 import { beginDataFolder, ConfigError, loadDataFolder } from '@parlance/server/config';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../command.ts';
 
 export type FolderFlags = { readonly data?: string | undefined; readonly config?: string | undefined };
 

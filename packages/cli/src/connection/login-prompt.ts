@@ -1,7 +1,7 @@
 /** Signs in with name and password, and stores an API key for later. */
 import { hostname } from 'node:os';
 import { connect, type Parlance, ParlanceError } from '@parlance/sdk';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../command.ts';
 import { ask, askSecretly } from '../terminal/ask.ts';
 import type { ServerAddress } from './address.ts';
 import { storedLogin, storeLogin } from './logins.ts';
@@ -14,7 +14,7 @@ const DAY_MS = 24 * 60 * 60 * 1_000;
 const LIFETIME_MS = 90 * DAY_MS;
 
 /** A client with a login token, which is valid for a day and not stored. Asks for missing credentials. */
-export async function signIn(
+async function signIn(
   { url, fetch }: ServerAddress,
   given: Credentials = {},
 ): Promise<{ parlance: Parlance; user: string }> {

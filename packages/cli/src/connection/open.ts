@@ -1,8 +1,7 @@
 /** Opens the connection of a command: to a running server, or to one in this process. */
 import { type About, connect, type Parlance, ParlanceError } from '@parlance/sdk';
-import { CommandError } from '../command-error.ts';
+import { CommandError, printStderr } from '../command.ts';
 import { safeLine } from '../terminal/safe-text.ts';
-import { printStderr } from '../terminal/stderr.ts';
 import {
   chosenFolder,
   defaultUrl,

@@ -1,7 +1,7 @@
 /** Configuration of a server start, and explanations of its failures. */
 import { Fault } from '@parlance/protocol';
 import { type Config, ConfigError, loadConfig } from '@parlance/server/config';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../command.ts';
 import { asTyped, flagTakenByNpm } from './npm-start.ts';
 import { runningServer } from './running-server.ts';
 

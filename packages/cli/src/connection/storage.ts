@@ -3,7 +3,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ConfigError, loadDatabase } from '@parlance/server/config';
 import { openStorage, type Storage, type StorageLocation } from '@parlance/server/storage';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../command.ts';
 import { existingDataFolder, type FolderFlags, newOrExistingDataFolder } from './data-folder.ts';
 
 export type StorageFlags = FolderFlags & { readonly database?: string | undefined };

@@ -3,7 +3,7 @@
  * stderr.
  */
 import { createInterface } from 'node:readline/promises';
-import { CommandError } from '../command-error.ts';
+import { CommandError } from '../command.ts';
 
 const ENTER = new Set(['\r', '\n']);
 const BACKSPACE = new Set(['\u007f', '\b']);

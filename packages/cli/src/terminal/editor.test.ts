@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test';
-import { draftOf, edited, inserted, vertically } from './editor.ts';
-import { fieldFrame } from './field.ts';
+import { draftOf, edited, fieldFrame, inserted, vertically } from './editor.ts';
 
 /** `|` is the cursor. */
 const at = (shown: string) => ({ text: shown.replace('|', ''), cursor: shown.indexOf('|') });

@@ -1,5 +1,5 @@
 /** Renders Markdown for a terminal, from the same tokens as the console. */
-import { decodeEntities } from '@parlance/ui/markdown/entities.ts';
+import { decodeEntities } from '@parlance/ui/markdown/lex.ts';
 import type { MarkedToken, Token, Tokens } from 'marked';
 import { cut, hanging, padded, widthOf, wrapped } from './layout.ts';
 import { safeText } from './safe-text.ts';
@@ -59,11 +59,7 @@ export function blockLines(token: MarkedToken, options: MarkdownOptions): string
 }
 
 /** Long lines are broken, not cut, so that no code is lost. */
-export function codeLines(
-  code: string,
-  language: string,
-  { width, theme, highlight }: MarkdownOptions,
-): string[] {
+function codeLines(code: string, language: string, { width, theme, highlight }: MarkdownOptions): string[] {
   const safe = safeText(code);
   const coloured = highlight(safe, language) ?? theme.cyan(safe);
   const room = Math.max(4, width - 2);

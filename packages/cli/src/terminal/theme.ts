@@ -48,7 +48,7 @@ export const COLOURED = styles(([on, off]) => {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** No colours in files and pipes, with NO_COLOR (https://no-color.org), and on terminals without colours. */
-export function hasColours(stream: { readonly isTTY?: boolean }, env: Environment = process.env): boolean {
+function hasColours(stream: { readonly isTTY?: boolean }, env: Environment = process.env): boolean {
   return stream.isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb';
 }
 

@@ -1,18 +1,22 @@
 /** Runs the command line as a process, for tests. */
 import { join } from 'node:path';
 
-export const PARLANCE = join(import.meta.dir, '../../bin/parlance');
+const ROOT = join(import.meta.dir, '../../../..');
+const parlanceOf = (checkout: string) => join(checkout, 'packages/cli/bin/parlance');
+export const PARLANCE = parlanceOf(ROOT);
 
 export type Outcome = { readonly code: number; readonly stdout: string; readonly stderr: string };
 export type RunOptions = {
   readonly env?: Record<string, string>;
   readonly cwd: string;
   readonly input?: string;
+  /** the folder of another version; default: this one */
+  readonly checkout?: string | undefined;
 };
 
 /** The environment contains only the given variables. */
 export const spawnParlance = (args: readonly string[], options: RunOptions) =>
-  spawn(['sh', PARLANCE, ...args], options);
+  spawn(['sh', parlanceOf(options.checkout ?? ROOT), ...args], options);
 
 /** Runs a script instead of the command line, in the same way. */
 export const spawnScript = (script: string, options: RunOptions) =>

@@ -22,6 +22,11 @@ const always = (action: Action, description: string, effect?: BrowserStep['effec
   resolve: () => act(action, `I ${description.charAt(0).toLowerCase()}${description.slice(1)}.`),
 });
 
+const clickOrPress = (button: PageElement | undefined, key: string, thought: string): Next =>
+  button
+    ? act({ name: 'click', id: button.id }, `I click ${describeElement(button)}.`)
+    : act({ name: 'press', key }, thought);
+
 const VERBS = { click: 'Click', doubleClick: 'Double-click' } as const;
 
 export function click(target: string, page: Page, name: keyof typeof VERBS = 'click'): BrowserStep {
@@ -128,12 +133,7 @@ export function search(text: string, page: Page): BrowserStep[] {
     {
       description: 'Start the search',
       effect: 'leaves',
-      resolve: (now) => {
-        const button = searchButton(now);
-        return button
-          ? act({ name: 'click', id: button.id }, `I click ${describeElement(button)}.`)
-          : act({ name: 'press', key: 'Enter' }, 'I press Enter to search.');
-      },
+      resolve: (now) => clickOrPress(searchButton(now), 'Enter', 'I press Enter to search.'),
     },
   ];
 }
@@ -182,12 +182,7 @@ export const dismissDialog: BrowserStep = always({ name: 'dismissDialog' }, 'Dis
 export const closeDialog: BrowserStep = {
   description: 'Close the dialog',
   effect: 'changes',
-  resolve: (page) => {
-    const button = closeButton(page);
-    return button
-      ? act({ name: 'click', id: button.id }, `I click ${describeElement(button)}.`)
-      : act({ name: 'press', key: 'Escape' }, 'I press Escape.');
-  },
+  resolve: (page) => clickOrPress(closeButton(page), 'Escape', 'I press Escape.'),
 };
 
 export const answer = (question: string): BrowserStep => ({

@@ -4,7 +4,6 @@ import type { FinishedCall } from '../prompt.ts';
 import { readable, titleOf } from '../result.ts';
 import { code, quoted, shown, summarise } from '../text.ts';
 
-import { asArgument, contentOf, pathOf } from './paths.ts';
 import { shell } from './shell.ts';
 
 // "read README.md", "list files in src", "search for TODO", "search the web for bees".
@@ -207,5 +206,34 @@ const handoff: Intent = ({ line }) => {
   const options = [request('handoff', { agent, reason })];
   return callPlan(`hand off to the ${agent}`, options, () => `The ${agent} has taken over: ${reason}`);
 };
+
+// Paths and content in a sentence.
+
+const NAMED = /^(?:readme|license|licence|makefile|dockerfile|changelog|contributing|todo|notes)$/i;
+
+/** Null if it does not look like a path. Anything in quotes is a path. */
+function pathOf(written: string): string | null {
+  const text = written.trim();
+  const quotes = /^[`"'“](.+)[`"'”]$/.exec(text);
+  if (quotes?.[1]) return quotes[1];
+  if (/\s/.test(text) || /^https?:/i.test(text)) return null;
+  const looksLikePath = /[./\\]/.test(text) || text.startsWith('~') || NAMED.test(text);
+  return looksLikePath && /[\p{L}\p{N}_.]/u.test(text) ? text : null;
+}
+
+/** Prevents that it is read as an option. */
+const asArgument = (path: string): string => (path.startsWith('-') ? `./${path}` : path);
+
+/** Removes quotes, a fence or a colon around content. */
+function contentOf(written: string): string {
+  const text = written.trim();
+  const fence = /^```[^\n]*\n([\s\S]*?)\n?```$/.exec(text);
+  if (fence) return fence[1] ?? '';
+  const first = text.charAt(0);
+  const last = text.at(-1);
+  const closing = first === '“' ? '”' : first;
+  const wrapped = text.length > 1 && '`"\'“'.includes(first) && last === closing;
+  return wrapped ? text.slice(1, -1) : text;
+}
 
 export const ACTIONS: readonly Intent[] = [echo, shell, edits, web, files, handoff];

@@ -1,5 +1,5 @@
 /** A clock that only the test advances. */
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../retry.ts';
 
 export type ManualClock = Clock & {
   /** Advances the time and runs due timers in order. */

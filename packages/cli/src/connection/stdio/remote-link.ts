@@ -1,5 +1,5 @@
 /** A running server, by its URL. */
-import { CommandError } from '../../command-error.ts';
+import { CommandError } from '../../command.ts';
 import type { LinkSocket, ServerLink, SocketEvents } from './server-link.ts';
 
 /** Maximum bytes of frames waiting for a socket to open. */

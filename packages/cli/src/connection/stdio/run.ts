@@ -1,8 +1,7 @@
 /** Runs a protocol over stdio until the input ends. */
 import { once } from 'node:events';
-import { printStderr } from '../../terminal/stderr.ts';
-import { inputLines, TOO_LONG } from './input-lines.ts';
-import { LineOutput } from './line-output.ts';
+import { printStderr } from '../../command.ts';
+import { inputLines, LineOutput, TOO_LONG } from './lines.ts';
 import { openServerLink, type ServerLink } from './server-link.ts';
 
 /** One connection of a line-based client. */
@@ -16,7 +15,7 @@ export type StdioProtocol = {
 };
 
 /** Maximum size of a message. */
-export const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** Maximum time for responses after the end of the input. Turns of a running server continue. */
 const SETTLE_MS = 1_000;

@@ -1,5 +1,5 @@
 /** Connects stdio commands to a server: a running one, or an embedded one. */
-import { CommandError } from '../../command-error.ts';
+import { CommandError } from '../../command.ts';
 
 export type SocketEvents = {
   message(text: string): void;

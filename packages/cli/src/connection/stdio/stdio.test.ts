@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { PassThrough } from 'node:stream';
-import { inputLines, TOO_LONG } from './input-lines.ts';
-import { LineOutput } from './line-output.ts';
+import { inputLines, LineOutput, TOO_LONG } from './lines.ts';
 import { openServerLink } from './server-link.ts';
 
 async function linesIn(...chunks: string[]): Promise<string[]> {
