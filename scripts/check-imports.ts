@@ -1,6 +1,6 @@
 /**
- * Checks the imports of all packages, of values and of types. ARCHITECTURE.md has the rules in words; tests and `testing/` may
- * import anything, and only they import `testing/`.
+ * Checks the imports of all packages, of values and of types, and the globals of what the simulation runs. ARCHITECTURE.md has
+ * the rules in words; tests and `testing/` may import anything, and only they import `testing/`.
  */
 import { dirname, join } from 'node:path';
 import { Glob } from 'bun';
@@ -56,7 +56,7 @@ const LAYERS: Readonly<Record<string, readonly string[]>> = {
   'server/describe': [...SERVER, 'server/dialects/index.ts', 'server/dialects/kit'],
   'server/config': [
     ...SERVER,
-    'server/dialects/index.ts',
+    'server/dialects/names.ts',
     'server/providers/catalogue.ts',
     'server/providers/vendors.ts',
     'server/tools/mcp/servers.ts',
@@ -104,6 +104,13 @@ const isWithoutZod = (name: string): boolean => WITHOUT_ZOD.includes(name.replac
 
 /** Loaded only for several nodes: imported dynamically, or by each other. */
 const ON_DEMAND = ['server/compose/shared-storage.ts', 'server/stores/postgres', 'server/cluster/valkey'];
+
+/** One seed is one execution in `simulation/`: these take time, timers and randomness from their caller. */
+const SIMULATED = ['server/core', 'server/cluster'];
+/** Adapters of real services. */
+const REAL = ['server/cluster/valkey'];
+const NOT_SIMULATED =
+  /\b(Date\.now|performance\.now|Math\.random|Bun\.sleep|AbortSignal\.timeout|crypto\.(subtle|randomUUID|getRandomValues)|process\.nextTick)\b|new Date\(\)|(?<![.\w])(setTimeout|setInterval|setImmediate|randomUUID)\(/;
 
 const isIn = (name: string, part: string): boolean => name === part || name.startsWith(`${part}/`);
 
@@ -172,7 +179,14 @@ for (const pattern of ['packages/*/src/**/*.{ts,tsx}', 'scripts/**/*.ts'])
     const targets = new Set<string>();
     graph.set(path, targets);
     const from = nameOf(path);
-    for (const { target, kind } of importsOf(await Bun.file(join(ROOT, path)).text())) {
+    const source = await Bun.file(join(ROOT, path)).text();
+    if (within(from, SIMULATED) && !within(from, REAL))
+      for (const [index, line] of source.split('\n').entries()) {
+        const used = NOT_SIMULATED.exec(line)?.[0];
+        if (used)
+          problems.push(`${path}:${index + 1} uses ${used}: use the clock of lib/clock.ts, or a port`);
+      }
+    for (const { target, kind } of importsOf(source)) {
       const isRelative = target.startsWith('.');
       if (isRelative && kind !== 'dynamic') targets.add(join(dirname(path), target));
       if (!path.startsWith('packages/')) continue;

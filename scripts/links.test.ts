@@ -20,7 +20,7 @@ test('every reference in the table of guarantees is a test, and every test is in
   expect([...used].sort()).toEqual([...named].sort());
 });
 
-test('every boundary covers the four failures, and names a test or states that it does not hold', () => {
+test('every boundary covers the four failures with a test or says that it does not hold, and names its oracles', () => {
   const rows = guarantees.split('\n').filter((line) => line.startsWith('| **'));
   expect(rows.length).toBeGreaterThanOrEqual(10);
   for (const row of rows) {
@@ -28,6 +28,8 @@ test('every boundary covers the four failures, and names a test or states that i
       .split('|')
       .slice(1, -1)
       .map((cell) => cell.trim());
+    const simulated = cells.pop();
+    expect([border, simulated]).toEqual([border, expect.stringMatching(/\bO\d+\b|^–/)]);
     expect([border, cells.length]).toEqual([border, 4]);
     for (const cell of cells)
       expect([border, cell]).toEqual([

@@ -2,8 +2,8 @@
  * `npm test`: installs required programs and runs the tests. Missing programs are reported, and their tests
  * are skipped by name; in CI, nothing may be missing.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { $, Glob } from 'bun';
 import { TestFailures } from './test-failures.ts';
@@ -33,6 +33,8 @@ const NEEDED: readonly Needed[] = [
   { found: () => program('tmux'), packages: ['tmux'] },
   { found: () => program('valkey-server', 'redis-server'), packages: ['valkey-server', 'redis-server'] },
   { found: () => file(POSTGRES), packages: ['postgresql'] },
+  // for the crash run: nodes with a wrong clock
+  { found: () => program('faketime'), packages: ['faketime'], isOptional: true },
   { found: () => program('pgbouncer') || file('usr/sbin/pgbouncer'), packages: ['pgbouncer'] },
   // for clients/c
   { found: () => program('gcc') && program('make'), packages: ['build-essential'] },
@@ -61,8 +63,18 @@ if (absent.length > 0 && process.env.CI) process.exit(1);
 // Once, before many test processes need it.
 await $`sh ${join(import.meta.dir, 'build-if-stale')}`.quiet().nothrow();
 
-/** For files that tests of several processes share, such as those of an empty database. */
+/** Temporary files of all tests, and what tests of several processes share, such as the files of an empty database. */
 const folder = mkdtempSync(join(tmpdir(), 'parlance-tests-'));
+// PostgreSQL runs as another user.
+chmodSync(folder, 0o1777);
+/**
+ * Mounts a RAM disk on that folder, for the tests alone: a server that starts waits for the disk twenty times, which takes
+ * longer than all else if other programs use the disk. Needs root, and memory for the files.
+ */
+const MOUNT_AND_RUN = 'mount -t tmpfs -o mode=1777 tmpfs "$0" && exec "$@"';
+const MOUNT = ['unshare', '--mount', 'sh', '-c', MOUNT_AND_RUN, folder];
+const MIN_MEMORY = 8 * 1024 ** 3;
+const hasRamDisk = totalmem() >= MIN_MEMORY && (await $`${MOUNT} true`.quiet().nothrow()).exitCode === 0;
 /** Tests wait for processes and browsers half of the time. More would need too much memory for browsers. */
 const workers = Math.min(availableParallelism() * 2, 16);
 /** The slowest files start first. `npm test -- --update-timings` writes the file. */
@@ -112,8 +124,8 @@ function list(title: string, texts: readonly string[]): void {
 }
 
 async function run(args: readonly string[]) {
-  const child = Bun.spawn([process.execPath, 'test', ...flags, ...args], {
-    env: { ...process.env, PARLANCE_TEST_FOLDER: folder, PARLANCE_TEST_SLOWNESS: slowness },
+  const child = Bun.spawn([...(hasRamDisk ? MOUNT : []), process.execPath, 'test', ...flags, ...args], {
+    env: { ...process.env, TMPDIR: folder, PARLANCE_TEST_FOLDER: folder, PARLANCE_TEST_SLOWNESS: slowness },
     stdout: 'inherit',
     stderr: 'pipe',
   });

@@ -116,6 +116,8 @@ export default defineConfig({
           ),
           item('security.md'),
           item('guarantees.md'),
+          item('crash-run.md'),
+          ...guides('how-it-is-tested'),
         ],
       },
       { text: 'Help', items: [...guides('faq', 'troubleshooting'), item('glossary.md')] },
