@@ -117,6 +117,7 @@ export default defineConfig({
           item('security.md'),
           item('guarantees.md'),
           item('crash-run.md'),
+          item('conformance.md'),
           ...guides('how-it-is-tested'),
         ],
       },

@@ -3,12 +3,12 @@ import { asFault, type ConnectionId } from '@parlance/protocol';
 import { tokenRevocation } from '../accounts/held-streams.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../core/index.ts';
-import type { SocketRouter } from '../dialects/kit/routes.ts';
+import type { SocketRouter, SocketTarget } from '../dialects/kit/routes.ts';
 import type { Authenticator } from '../http/authenticator.ts';
 import type { ByteBudget } from '../http/byte-budget.ts';
 import type { Opening } from '../http/dialect-socket.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import { callerOf, identify, tokenOf } from '../http/request-identity.ts';
+import { callerOf, identify, tokenOf, vendorTokenOf } from '../http/request-identity.ts';
 import { type SocketTransport, socketTransport } from '../http/websocket.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 
@@ -49,11 +49,13 @@ export async function openingOf(
   { authenticator, log, router, listener }: HandshakeParts,
 ): Promise<Opening | null> {
   const url = new URL(request.url);
-  const token = tokenOf(request);
-  const target = router(url, token !== null);
+  const sent = tokenOf(request);
+  const target = router(url, sent !== null);
   if (!target) return null;
+  const token = target.vendorKey ? vendorTokenOf(authenticator, request) : sent;
   const id = crypto.randomUUID() as string as ConnectionId;
-  const { open: accept, params } = target;
+  const { open: accept } = target;
+  const params = withHeaders(target, request.headers);
   const session = target.anonymous ? null : url.searchParams.get('session');
   const origin = request.headers.get('origin');
   const opening = { id, principal: null, session, origin, params, listener, address };
@@ -77,3 +79,14 @@ export async function openingOf(
     return { ...opening, accept: { code: 1008, reason: 'Invalid token' } };
   }
 }
+
+function withHeaders({ params, headers }: SocketTarget, sent: Headers): SocketTarget['params'] {
+  const given = headers.flatMap((name) => {
+    const value = sent.get(name);
+    return value === null ? [] : [[name, value.slice(0, MAX_HEADER)]];
+  });
+  return given.length === 0 ? params : { ...params, ...Object.fromEntries(given) };
+}
+
+/** A socket keeps the headers that its route names as long as it is open. */
+const MAX_HEADER = 1_000;

@@ -73,10 +73,13 @@ export const principalOf = (authenticator: Authenticator, request: Request): Pro
  * Like `principalOf`, for vendors' clients, which require some key: in open mode, text that does not look
  * like a token or API key of this server is ignored.
  */
-export function principalOfVendorClient(authenticator: Authenticator, request: Request): Promise<Principal> {
+export const principalOfVendorClient = (authenticator: Authenticator, request: Request): Promise<Principal> =>
+  principalWith(authenticator, request, vendorTokenOf(authenticator, request));
+
+/** The token as `principalOfVendorClient` reads it. */
+export function vendorTokenOf(authenticator: Authenticator, request: Request): string | null {
   const token = tokenOf(request);
-  const isNone = authenticator.open && token !== null && !isIssued(token);
-  return principalWith(authenticator, request, isNone ? null : token);
+  return authenticator.open && token !== null && !isIssued(token) ? null : token;
 }
 
 async function principalWith(

@@ -18,7 +18,7 @@ import type { SessionState, Turn } from '../session/session-state.ts';
 import { countTokens, itemTokens, overheadTokens } from '../session/tokens.ts';
 
 import { constantPart, estimateOf, nextRequest, type Request, tokensIn } from './model-step.ts';
-import { complete } from './questions.ts';
+import { type Completion, complete, type ModelAccess } from './questions.ts';
 import type { Session } from './session.ts';
 import type { Authority } from './session-link.ts';
 import type { TurnDeps } from './turn-deps.ts';
@@ -161,21 +161,30 @@ async function measured(
   return { ...event, oldTokens, estimate, newTokens: Math.round(constant + (oldTokens - constant) * share) };
 }
 
-/** The session's model writes the summary from the newest items that fit its context. */
 async function summaryOf(
   session: Session,
   deps: TurnDeps,
   { request, signal, cut }: CompactionRequest & { readonly cut: Cut },
 ): Promise<string> {
-  const { provider } = request;
-  const material = promptItemsOf(cut.dropped).map(pruned);
-  const about = { session: session.ref, turn: session.state.turn?.id };
+  const about = { session: session.ref, turn: session.state.turn?.id, signal };
+  const model = { ...deps, provider: request.provider };
+  const { text } = await summaryOfItems(model, promptItemsOf(cut.dropped), about);
+  return shortened(text, Math.floor(cut.droppedTokens * SHRINK));
+}
+
+/** The model writes a summary of the newest items that fit its context. Stores nothing. */
+export async function summaryOfItems(
+  model: ModelAccess,
+  items: readonly PromptItem[],
+  about: Parameters<typeof complete>[2],
+): Promise<Completion> {
+  const material = items.map(pruned);
   for (const [attempt, share] of SUMMARISED_SHARES.entries()) {
-    const items = fitting(material, share * provider.contextLimit);
-    const prompt: Prompt = { task: 'compaction', instructions: INSTRUCTIONS, items, tools: [] };
+    const fits = fitting(material, share * model.provider.contextLimit);
+    const prompt: Prompt = { task: 'compaction', instructions: INSTRUCTIONS, items: fits, tools: [] };
     try {
-      const text = await complete({ ...deps, provider }, prompt, { ...about, signal });
-      if (text !== '') return shortened(text, Math.floor(cut.droppedTokens * SHRINK));
+      const answer = await complete(model, prompt, about);
+      if (answer.text !== '') return answer;
       break;
     } catch (thrown) {
       const last = attempt === SUMMARISED_SHARES.length - 1;

@@ -46,6 +46,7 @@ import {
   searching,
   sharing,
 } from './queries.ts';
+import type { Completion } from './questions.ts';
 import type { Session } from './session.ts';
 import type { SessionSnapshot, Sink } from './snapshot.ts';
 import { subscriptions, type Watch, type WatchOptions } from './subscriptions.ts';
@@ -189,6 +190,15 @@ export interface Engine {
   ): number;
   /** Summarises a document. Stores nothing. */
   summarise(title: string, content: string, signal: AbortSignal): Promise<string>;
+  /**
+   * Summarises a conversation for a model that continues it. Stores nothing. Throws `not_found` if the agent does not
+   * exist.
+   */
+  summariseConversation(
+    principal: Principal,
+    conversation: { agent?: string | undefined; items: readonly HistoryItem[] },
+    signal: AbortSignal,
+  ): Promise<Completion>;
 
   // Start and stop.
 

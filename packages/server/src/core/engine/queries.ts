@@ -32,11 +32,12 @@ import { type ExcerptPart, excerpt } from '../session/excerpt.ts';
 import { historyOf, promptItems } from '../session/history.ts';
 import { parseSearch } from '../session/search.ts';
 import { promptTokens } from '../session/tokens.ts';
+import { summaryOfItems } from './compaction.ts';
 import { type EngineInternals, eachReadable } from './engine-internals.ts';
 import { eventsBackwards, storedEvents } from './event-pages.ts';
 import { checkLinks, type LinkedInput } from './links.ts';
-import { currentUse, requestFor, toolSpec } from './model-step.ts';
-import { summarise } from './questions.ts';
+import { currentUse, providerOf, requestFor, toolSpec } from './model-step.ts';
+import { type Completion, summarise } from './questions.ts';
 import { type SessionSnapshot, snapshotOf } from './snapshot.ts';
 import { possibleCall } from './tool-calls.ts';
 
@@ -172,6 +173,18 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
 
     summarise: (title: string, content: string, signal: AbortSignal): Promise<string> =>
       summarise(deps, { title, content }, signal),
+
+    async summariseConversation(
+      principal: Principal,
+      { agent, items }: { agent?: string | undefined; items: readonly HistoryItem[] },
+      signal: AbortSignal,
+    ): Promise<Completion> {
+      requirePermission(principal, 'chat:send');
+      const { catalog } = deps;
+      const answering = catalog.agent(agent ?? catalog.first(catalog.defaultDomain).id);
+      const model = { ...deps, provider: providerOf(deps, answering, null) };
+      return summaryOfItems(model, promptItemsOf(promptItems(items)), { signal });
+    },
   };
 }
 

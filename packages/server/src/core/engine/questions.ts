@@ -1,5 +1,5 @@
 /** Single prompts to the model, outside the conversation. */
-import { type ApprovalId, type DurableEvent, Fault, textPart } from '@parlance/protocol';
+import { type ApprovalId, type DurableEvent, Fault, textPart, type Usage } from '@parlance/protocol';
 import type { Prompt, Provider } from '../ports/provider.ts';
 import type { ModelCallInfo, Observers } from '../ports/telemetry.ts';
 import { waitingCall } from '../session/session-state.ts';
@@ -16,12 +16,14 @@ export type ModelAccess = Observers & { readonly provider: Provider };
 
 type CompletionOptions = Pick<ModelCallInfo, 'session' | 'turn'> & { readonly signal: AbortSignal };
 
+export type Completion = { readonly text: string; readonly usage: Usage };
+
 /** The complete answer of the model. Throws a `Fault` if it fails. */
 export async function complete(
   { provider, ...observers }: ModelAccess,
   prompt: Prompt,
   { signal, ...about }: CompletionOptions,
-): Promise<string> {
+): Promise<Completion> {
   const { name, model } = provider;
   using call = new ModelCall(observers, { ...about, provider: name, model, task: prompt.task });
   let text = '';
@@ -37,19 +39,22 @@ export async function complete(
     }
     if (event.type === 'ended') {
       call.ended(event.usage, event.stop);
-      return text.trim();
+      return { text: text.trim(), usage: event.usage };
     }
   }
   throw new Fault('provider_unavailable', "The model's stream ended before the answer was complete.");
 }
 
 /** Summarises a document. Stores nothing. */
-export const summarise = (
+export async function summarise(
   model: ModelAccess,
   { title, content }: { readonly title: string; readonly content: string },
   signal: AbortSignal,
-): Promise<string> =>
-  complete(model, oneQuestion('summary', SUMMARY_INSTRUCTIONS, `Title: ${title}\n\n${content}`), { signal });
+): Promise<string> {
+  const prompt = oneQuestion('summary', SUMMARY_INSTRUCTIONS, `Title: ${title}\n\n${content}`);
+  const { text } = await complete(model, prompt, { signal });
+  return text;
+}
 
 /** Explains the pending approval. Appends no event if it has been answered by then. */
 export async function explain(
@@ -64,7 +69,7 @@ export async function explain(
   }
   const shown = waiting.ask.patch ?? JSON.stringify(waiting.ask.command);
   const prompt = oneQuestion('explanation', EXPLANATION_INSTRUCTIONS, shown);
-  const text = await complete(model, prompt, {
+  const { text } = await complete(model, prompt, {
     signal: session.signal(turn.id),
     session: session.ref,
     turn: turn.id,

@@ -56,7 +56,8 @@ export async function titleSession(
   };
   try {
     const signal = deps.clock.timeout(WITHIN_MS);
-    const title = titleIn(await complete({ ...deps, provider }, prompt, { signal, session: session.ref }));
+    const { text } = await complete({ ...deps, provider }, prompt, { signal, session: session.ref });
+    const title = titleIn(text);
     if (title === '') return;
     await session.transact(
       (now) =>

@@ -189,6 +189,10 @@ export type SocketRoute = {
    * frames. Without this it is closed with 1008.
    */
   readonly badToken?: 'anonymous';
+  /** headers of the handshake to add to `Socket.params`, in lower case */
+  readonly headers?: readonly string[];
+  /** Clients of a vendor's API send some key: in open mode, one that this server cannot have issued is ignored. */
+  readonly vendorKey?: true;
   /** The handshake does not authenticate: tokens are not read, and the client may stay unauthenticated. */
   readonly anonymous?: boolean;
 };

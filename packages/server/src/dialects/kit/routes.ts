@@ -17,6 +17,10 @@ export type SocketTarget = {
   readonly anonymous: boolean;
   /** an invalid token counts as a missing one */
   readonly admitsBadToken: boolean;
+  /** in open mode, a key that this server cannot have issued counts as none */
+  readonly vendorKey: boolean;
+  /** the headers to add to the parameters */
+  readonly headers: readonly string[];
   /** absent if the route has no parameters */
   readonly params: Params | undefined;
 };
@@ -95,9 +99,11 @@ function pathTarget(candidates: readonly Candidate[]): ((url: URL) => SocketTarg
   };
 }
 
-const admissionOf = ({ anonymous = false, badToken }: SocketRoute) => ({
+const admissionOf = ({ anonymous = false, badToken, vendorKey, headers = [] }: SocketRoute) => ({
   anonymous,
   admitsBadToken: badToken === 'anonymous',
+  vendorKey: vendorKey === true,
+  headers,
 });
 
 /** `/app/:key` as a pattern with a group `key`. */

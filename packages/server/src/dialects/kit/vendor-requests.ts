@@ -18,7 +18,7 @@ import { Sessions } from './request-sessions.ts';
 import { Answer, type Delta, RequestTurn, TOO_SLOW } from './request-turn.ts';
 import { firstIssue } from './serve-endpoints.ts';
 
-const SESSION_HEADER = 'x-parlance-session';
+export const SESSION_HEADER = 'x-parlance-session';
 
 /** The caller and the session of a request. */
 export type AuthenticatedRequest = {

@@ -134,6 +134,7 @@ const KnownItem = z.discriminatedUnion('type', [
     approve: z.boolean(),
     reason: z.string().max(10_000).nullish(),
   }),
+  z.object({ type: z.literal('compaction'), encrypted_content: z.string().max(10_485_760) }),
 ]);
 export type KnownItem = z.output<typeof KnownItem>;
 
@@ -209,8 +210,26 @@ export const ResponseRequest = z.object({
   max_output_tokens: z.int().min(1).nullish(),
   text: z.object({ format: TextFormat.nullish() }).nullish(),
   reasoning: z.object({ effort: z.string().nullish() }).nullish(),
+  safety_identifier: z.string().max(1_000).nullish(),
+  prompt_cache_key: z.string().max(1_000).nullish(),
 });
 export type ResponseRequest = z.output<typeof ResponseRequest>;
+
+/** A message of a WebSocket. `stream` is implied. */
+export const ResponseCreate = ResponseRequest.omit({ stream: true }).extend({
+  type: z.literal('response.create'),
+  /** false: nothing is generated; a later message continues from the input of this one */
+  generate: z.boolean().nullish(),
+  /** added to all events of the response */
+  stream_id: Id.nullish(),
+});
+
+export const CompactRequest = ResponseRequest.pick({
+  model: true,
+  input: true,
+  instructions: true,
+  previous_response_id: true,
+}).extend({ input: ResponseRequest.shape.input.nullable() });
 
 /** The data of a request that is stored with the events it causes. */
 export const RequestData = z.object({
@@ -227,6 +246,9 @@ export const RequestData = z.object({
     instructions: z.int().nullable(),
     /** the calls whose results the request has */
     results: z.array(z.string()).optional(),
+    /** repeated in the response */
+    safetyIdentifier: z.string().optional(),
+    promptCacheKey: z.string().optional(),
   }),
 });
 export type RequestData = z.output<typeof RequestData>['response'];

@@ -129,11 +129,15 @@ function itemsOf(event: DurableEvent): ConversationItem[] {
     case 'text.ended': {
       const { text, interrupted = false, block, session } = event;
       if (text === '') return [];
-      return [messageItem(messageId(session, block), text, interrupted ? 'incomplete' : 'completed')];
+      return [
+        messageItem(messageId(session, block), text, { status: interrupted ? 'incomplete' : 'completed' }),
+      ];
     }
     case 'tool.ended': {
       const text = finalAnswer(event);
-      return text === null ? [] : [messageItem(messageId(event.session, event.id), text, 'completed')];
+      return text === null
+        ? []
+        : [messageItem(messageId(event.session, event.id), text, { status: 'completed' })];
     }
     default:
       return [];
@@ -142,7 +146,7 @@ function itemsOf(event: DurableEvent): ConversationItem[] {
 
 function importedItem(item: HistoryItem, id: string): ConversationItem[] {
   if (item.type === 'user') return [userMessage(id, item.parts)];
-  return item.type === 'text' ? [messageItem(id, item.text, 'completed')] : [];
+  return item.type === 'text' ? [messageItem(id, item.text, { status: 'completed' })] : [];
 }
 
 // Positions

@@ -21,6 +21,7 @@ import {
 } from '../kit/vendor-requests.ts';
 import { answerChat } from './chat.ts';
 import {
+  CompactRequest,
   CompletionRequest,
   ConversationCreate,
   ConversationUpdate,
@@ -43,6 +44,7 @@ import {
 } from './conversations.ts';
 import type { schemas } from './describe.ts';
 import { errorBody, refusal, statusOf } from './faults.ts';
+import { compactConversation } from './responses/compact.ts';
 import {
   cancelResponse,
   createResponse,
@@ -51,6 +53,7 @@ import {
   retrieveResponse,
 } from './responses/endpoints.ts';
 import { positionOf } from './responses/segment.ts';
+import { HANDSHAKE_HEADERS, openSocket } from './responses/socket.ts';
 
 type Context = VendorContext & { readonly positions: ItemPositions };
 
@@ -118,6 +121,17 @@ const STREAM = {
   text: '`response.created` to `response.completed`, numbered',
 } as const;
 
+const COMPACTED: RequestExample = {
+  title: 'Compact a conversation',
+  body: {
+    model: 'parlance',
+    input: [
+      { role: 'user', content: 'count to 20' },
+      { role: 'assistant', content: '1, 2, 3' },
+    ],
+  },
+};
+
 const byResponse: Examples<RequestExample> = ({ response }) => [{ params: { id: response } }];
 
 const responseEndpoints = <const Base extends string>(base: Base) => [
@@ -141,6 +155,21 @@ const responseEndpoints = <const Base extends string>(base: Base) => [
     },
     errors: [400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503],
     handle: ({ c, principal, body }, ctx) => createResponse(ctx, vendorRequest(c, principal), body),
+  }),
+  endpoint({
+    method: 'post',
+    path: `${base}/responses/compact`,
+    summary: 'A shorter input that stands for a conversation',
+    security: 'caller',
+    body: CompactRequest,
+    examples: ({ response }) => [
+      COMPACTED,
+      { probe: true, body: { model: 'parlance', previous_response_id: response } },
+    ],
+    answers: { 200: { description: 'The compacted conversation', schema: 'Compaction' } },
+    errors: [400, 401, 402, 403, 404, 413, 422, 429, 502, 503],
+    handle: ({ principal, request: { signal }, body }, ctx) =>
+      compactConversation(ctx, { principal, signal }, body),
   }),
   endpoint({
     method: 'get',
@@ -272,12 +301,19 @@ const HTTP_PATHS = ['/chat/completions', '/models/*', '/responses/*'] as const;
 
 export const openai = defineDialect({
   name: 'openai',
-  listen: [{ http: '/openai/v1/*' }, ...HTTP_PATHS.map((path) => ({ http: `/v1${path}` }))],
+  listen: [
+    ...['/openai/v1/responses', '/v1/responses'].map(
+      (ws) => ({ ws, badToken: 'anonymous', vendorKey: true, headers: HANDSHAKE_HEADERS }) as const,
+    ),
+    { http: '/openai/v1/*' },
+    ...HTTP_PATHS.map((path) => ({ http: `/v1${path}` })),
+  ],
   alone: { at: '/v1', serves: '/openai/v1' },
   settings: ModelSettings,
-  inbound: (ctx) => ({
-    rest: { ...vendorContext(ctx), positions: new ItemPositions(ctx.engine) },
-  }),
+  inbound(ctx) {
+    const rest = { ...vendorContext(ctx), positions: new ItemPositions(ctx.engine) };
+    return { rest, open: (socket) => openSocket(socket, rest) };
+  },
   rest: {
     ...VENDOR_REST,
     endpoints: [

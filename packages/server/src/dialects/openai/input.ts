@@ -10,6 +10,7 @@ import {
   type TurnOptions,
   textPart,
 } from '@parlance/protocol';
+import { z } from 'zod';
 import { type ApprovalReply, argumentsOf, type ChatRequest, invalid } from '../kit/chat-request.ts';
 import type {
   CompletionRequest,
@@ -101,7 +102,8 @@ const isKnown = (item: InputItem): item is KnownItem =>
   'call_id' in item ||
   'approval_request_id' in item ||
   'id' in item ||
-  item.type === 'reasoning';
+  item.type === 'reasoning' ||
+  item.type === 'compaction';
 
 const isAssistants = (item: KnownItem): boolean =>
   item.type === 'message'
@@ -136,10 +138,31 @@ export function historyItems(item: KnownItem, param: string): HistoryItem[] {
         { type: 'result', call: call as CallId, parts: [textPart(words)], ...(failed && { failed }) },
       ];
     }
+    case 'compaction':
+      return [{ type: 'text', text: compactedText(item.encrypted_content, `${param}.encrypted_content`) }];
     case 'reasoning':
     case 'mcp_approval_request':
     case 'mcp_approval_response':
       return [];
+  }
+}
+
+// What a compaction item carries is encoded, not encrypted: it is the caller's own conversation, and the caller may claim any
+// history anyway.
+
+const Compacted = z.object({ version: z.literal(1), summary: z.string().min(1) });
+
+export const compactedContent = (summary: string): string =>
+  Buffer.from(JSON.stringify({ version: 1, summary } satisfies z.output<typeof Compacted>)).toString(
+    'base64url',
+  );
+
+function compactedText(content: string, param: string): string {
+  try {
+    const { summary } = Compacted.parse(JSON.parse(Buffer.from(content, 'base64url').toString()));
+    return `Summary of the conversation so far:\n\n${summary}`;
+  } catch {
+    throw invalid(param, 'This server did not make the compaction item.');
   }
 }
 

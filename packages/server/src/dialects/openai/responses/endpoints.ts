@@ -9,7 +9,7 @@ import type { PageQuery, ResponseRequest, StreamQuery } from '../contract.ts';
 import { errorBody } from '../faults.ts';
 import { type NumberedEvent, ResponseFollower, Restarts } from './follower.ts';
 import { inputItem, itemList, type ResponseObject } from './objects.ts';
-import { chatRequestOf } from './request.ts';
+import { chatRequestOf, type Incoming } from './request.ts';
 import { DELETED, findSegment, type Segment, segmentAt } from './segment.ts';
 
 type Answering = {
@@ -23,13 +23,9 @@ export async function createResponse(
   { request, ...incoming }: AuthenticatedRequest,
   body: ResponseRequest,
 ): Promise<Response | ResponseObject> {
-  const chat = await chatRequestOf(ctx, { request, ...incoming }, body);
-  const accepted = await ctx.sessions.accept(chat, incoming.progress);
-  const segment = await segmentAt(ctx, accepted.ref, accepted.start);
-  if (!segment) throw new Error('an accepted request has no segment');
-  const answering = { chat, accepted, segment };
+  const answering = await beginResponse(ctx, { headers: request.headers, ...incoming }, body);
   if (body.stream) return streamed(ctx, request, created(ctx, answering));
-  const follower = await ResponseFollower.open(ctx, segment);
+  const follower = await ResponseFollower.open(ctx, answering.segment);
   if (body.background) {
     const { response } = follower;
     void follower.done.then(() => remember(ctx, answering, follower));
@@ -39,6 +35,19 @@ export async function createResponse(
   if (follower.fault) throw follower.fault;
   await remember(ctx, answering, follower);
   return follower.response;
+}
+
+/** Starts the turn of a response, or continues one. */
+export async function beginResponse(
+  ctx: VendorContext,
+  incoming: Incoming,
+  body: ResponseRequest,
+): Promise<Answering> {
+  const chat = await chatRequestOf(ctx, incoming, body);
+  const accepted = await ctx.sessions.accept(chat, incoming.progress);
+  const segment = await segmentAt(ctx, accepted.ref, accepted.start);
+  if (!segment) throw new Error('an accepted request has no segment');
+  return { chat, accepted, segment };
 }
 
 /**
@@ -148,29 +157,38 @@ const encodeEvent = (event: NumberedEvent): string =>
 
 const LAST = new Set(['response.completed', 'response.failed', 'response.incomplete']);
 
-/** The events of a response that the request creates. */
 const created =
   (ctx: VendorContext, answering: Answering) =>
   async (stream: EventStream): Promise<void> => {
-    let last: NumberedEvent | null = null;
     const events = responseStream(stream);
-    const { accepted, chat, segment } = answering;
-    const restarts = await Restarts.of(ctx, { ref: accepted.ref, principal: chat.principal });
-    const follower = await ResponseFollower.open(ctx, segment, {
-      emit: (event) => {
-        // The conversation is stored before the client can continue it.
-        if (LAST.has(event.type)) last = event;
-        else events.send(event);
-      },
-      restarts,
-    });
-    void events.gone.then(() => abandon(ctx, answering, follower));
-    const isBackground = segment.head.data.background;
-    const done = follower.done.then(() => remember(ctx, answering, follower));
-    await Promise.race([done, events.closed, ...(isBackground ? [events.gone] : [])]);
-    if (last) events.send(last);
+    await sendEvents(ctx, answering, events);
     await events.ready();
   };
+
+/** Sends the events of a response that the request creates. Returns the reason of a failure, or null. */
+export async function sendEvents(
+  ctx: VendorContext,
+  answering: Answering,
+  events: Pick<ResponseStream, 'send' | 'closed' | 'gone'>,
+): Promise<Fault | null> {
+  let last: NumberedEvent | null = null;
+  const { accepted, chat, segment } = answering;
+  const restarts = await Restarts.of(ctx, { ref: accepted.ref, principal: chat.principal });
+  const follower = await ResponseFollower.open(ctx, segment, {
+    emit: (event) => {
+      // The conversation is stored before the client can continue it.
+      if (LAST.has(event.type)) last = event;
+      else events.send(event);
+    },
+    restarts,
+  });
+  void events.gone.then(() => abandon(ctx, answering, follower));
+  const isBackground = segment.head.data.background;
+  const done = follower.done.then(() => remember(ctx, answering, follower));
+  await Promise.race([done, events.closed, ...(isBackground ? [events.gone] : [])]);
+  if (last) events.send(last);
+  return follower.fault;
+}
 
 const OPEN = ': open\n\n';
 
@@ -201,7 +219,7 @@ const resumed =
     await events.ready();
   };
 
-type ResponseStream = {
+export type ResponseStream = {
   send(event: NumberedEvent): void;
   /** resolves when the server has closed the stream, or its reader was too slow; later events are dropped */
   readonly closed: Promise<void>;

@@ -18,6 +18,7 @@ import {
   approvalItem,
   functionCallItem,
   IN_PROGRESS,
+  type MessagePhase,
   mcpCallItem,
   messageItem,
   type NamedCall,
@@ -346,9 +347,6 @@ class OutputWriter {
       case 'reasoning':
         this.#say(update);
         break;
-      case 'closed':
-        if (this.#block === update.block) this.#closeBlock('completed');
-        break;
       case 'arguments':
         this.#write(update);
         break;
@@ -368,11 +366,12 @@ class OutputWriter {
         this.#restart();
         break;
       case 'step':
-        this.#closeBlock('completed');
+        this.#closeBlock('completed', update.stop === 'calls' ? 'commentary' : 'final_answer');
         for (const entry of this.#entries) entry.settled = true;
         this.usage = addUsage(this.usage, update.usage);
         this.stop = update.stop === 'calls' ? 'done' : update.stop;
         break;
+      // A block ends with the update after it, which shows whether it was the answer.
       default:
     }
   }
@@ -403,7 +402,7 @@ class OutputWriter {
 
   #write({ call, tool, offset, text }: Updates<'arguments'>): void {
     if (!this.callersTools.has(tool)) return;
-    this.#closeBlock('completed');
+    this.#closeBlock('completed', 'commentary');
     const known = this.#find('fc', call);
     if (!known && offset > 0) return;
     this.#append(known ?? this.#beginCall({ call, tool }), text);
@@ -411,7 +410,7 @@ class OutputWriter {
 
   #request({ call, tool, input }: RequestedCall): void {
     if (!this.callersTools.has(tool)) return;
-    this.#closeBlock('completed');
+    this.#closeBlock('completed', 'commentary');
     const entry = this.#find('fc', call) ?? this.#beginCall({ call, tool });
     if (entry.open) this.#emitAll(entry, entry.open.complete(JSON.stringify(input)));
   }
@@ -480,17 +479,17 @@ class OutputWriter {
     if (entry?.open) this.#emitAll(entry, entry.open.write(text));
   }
 
-  #closeBlock(ending: Ending): void {
+  #closeBlock(ending: Ending, phase?: MessagePhase): void {
     if (this.#block === null) return;
     const ids = [this.#id('msg', this.#block), this.#id('rs', this.#block)];
     const open = this.#entries.findLast(({ id }) => ids.includes(id));
     this.#block = null;
-    this.#close(open, ending);
+    this.#close(open, ending, phase);
   }
 
-  #close(entry: Entry | undefined, ending: Ending): void {
+  #close(entry: Entry | undefined, ending: Ending, phase?: MessagePhase): void {
     if (!entry?.open) return;
-    const { item, events } = entry.open.end(ending);
+    const { item, events } = entry.open.end(ending, phase);
     this.#emitAll(entry, events);
     entry.open = null;
     this.#done(entry, item);
@@ -523,18 +522,18 @@ type WrittenItem = {
   shown?(text: string): string;
   delta(delta: string): ItemEvent;
   done(text: string): readonly ItemEvent[];
-  item(text: string, ending: Ending): OutputItem;
+  item(text: string, ending: Ending, phase?: MessagePhase): OutputItem;
 };
 
 const message = (id: string): WrittenItem => ({
-  added: messageItem(id, null, 'in_progress'),
+  added: messageItem(id, null, { status: 'in_progress' }),
   begin: [{ type: 'response.content_part.added', content_index: 0, part: textContent('') }],
   delta: (delta) => ({ type: 'response.output_text.delta', content_index: 0, delta, logprobs: [] }),
   done: (text) => [
     { type: 'response.output_text.done', content_index: 0, text, logprobs: [] },
     { type: 'response.content_part.done', content_index: 0, part: textContent(text) },
   ],
-  item: (text, ending) => messageItem(id, text, ending),
+  item: (text, status, phase) => messageItem(id, text, { status, phase }),
 });
 
 const reasoning = (id: string): WrittenItem => ({
@@ -579,10 +578,13 @@ class OpenItem {
     return [...this.#pieces.add(rest), ...this.#pieces.end()].map(this.kind.delta);
   }
 
-  end(ending: Ending): { readonly item: OutputItem; readonly events: readonly ItemEvent[] } {
+  end(
+    ending: Ending,
+    phase?: MessagePhase,
+  ): { readonly item: OutputItem; readonly events: readonly ItemEvent[] } {
     const { delta, done, item } = this.kind;
     return {
-      item: item(this.#text, ending),
+      item: item(this.#text, ending, phase),
       events: [...this.#pieces.end().map(delta), ...done(this.#text)],
     };
   }

@@ -18,12 +18,20 @@ export const SERVER_LABEL = 'parlance' as const;
 
 type ItemStatus = 'in_progress' | 'completed' | 'incomplete';
 
-export const messageItem = (id: string, text: string | null, status: ItemStatus) => ({
+/** Whether the agent goes on after the message, or has answered with it. */
+export type MessagePhase = 'commentary' | 'final_answer';
+
+export const messageItem = (
+  id: string,
+  text: string | null,
+  { status, phase }: { readonly status: ItemStatus; readonly phase?: MessagePhase | undefined },
+) => ({
   id,
   type: 'message' as const,
   status,
   role: 'assistant' as const,
   content: text === null ? [] : [textContent(text)],
+  ...(phase && { phase }),
 });
 
 export const textContent = (text: string) => ({
@@ -206,11 +214,19 @@ export function responseObject({ id, session, createdAt, model, terms, data }: H
     metadata: data.metadata,
     model,
     output,
+    max_tool_calls: null,
     parallel_tool_calls: options.parallelToolCalls ?? true,
     previous_response_id: data.previous,
     conversation: data.conversation ? { id: session } : null,
     reasoning: { effort: options.reasoningEffort ?? null, summary: null },
     store: data.store,
+    // Penalties, log probabilities and tiers of a request have no effect: these are the values that were used.
+    frequency_penalty: 0,
+    presence_penalty: 0,
+    top_logprobs: 0,
+    service_tier: 'default' as const,
+    safety_identifier: data.safetyIdentifier ?? null,
+    prompt_cache_key: data.promptCacheKey ?? null,
     temperature: options.temperature ?? 1,
     text: { format: formatObject(options.responseFormat) },
     tool_choice: choiceObject(options.toolChoice),
@@ -222,7 +238,7 @@ export function responseObject({ id, session, createdAt, model, terms, data }: H
 }
 export type ResponseObject = ReturnType<typeof responseObject>;
 
-const usageObject = ({ inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 }: Usage) => ({
+export const usageObject = ({ inputTokens, outputTokens, cachedTokens = 0, reasoningTokens = 0 }: Usage) => ({
   input_tokens: inputTokens,
   input_tokens_details: { cached_tokens: cachedTokens, cache_write_tokens: 0 },
   output_tokens: outputTokens,

@@ -8,9 +8,16 @@ import { ResponseFollower } from './follower.ts';
 import { functionCallItem, mcpCallItem, messageItem, SERVER_LABEL, userMessage } from './objects.ts';
 import { findSegment, type ItemPosition, itemPosition, requestData, type Segment } from './segment.ts';
 
+/** The caller of a request, over HTTP or a socket. */
+export type Incoming = Omit<AuthenticatedRequest, 'request'> & {
+  readonly headers: Pick<Headers, 'get'>;
+  /** Whether the connection holds a response that is not stored, so that it can be continued. */
+  readonly holds?: (response: string) => boolean;
+};
+
 export async function chatRequestOf(
   ctx: VendorContext,
-  incoming: AuthenticatedRequest,
+  incoming: Incoming,
   body: ResponseRequest,
 ): Promise<ChatRequest> {
   const { previous_response_id: previous, conversation } = body;
@@ -33,7 +40,7 @@ export async function chatRequestOf(
     agent,
     approvals: input.approvals,
     data: dataOf(ctx, body, input),
-    labels: labelsOf(incoming.request),
+    labels: labelsOf(incoming.headers),
     field: 'input',
     ...(previous == null
       ? { session: named, items: input.items, newFrom: input.newFrom }
@@ -46,11 +53,10 @@ type Continued = Pick<ChatRequest, 'session' | 'items' | 'newFrom' | 'branches' 
 /** The last response of a session is continued in that session, an older one in a new session. */
 async function continued(
   ctx: VendorContext,
-  { principal }: AuthenticatedRequest,
+  { principal, holds }: Incoming,
   { previous, input }: { readonly previous: string; readonly input: ResponseInput },
 ): Promise<Continued> {
-  const segment = await findSegment(ctx, principal, previous);
-  if (!segment) throw previousNotFound(previous);
+  const segment = await previousSegment(ctx, { principal, previous, isHeld: holds?.(previous) ?? false });
   const { items, newFrom } = input;
   if (await isLast(ctx, segment)) return { session: segment.ref.id, items, newFrom };
   const follower = await ResponseFollower.open(ctx, segment);
@@ -68,11 +74,24 @@ async function continued(
   };
 }
 
-const previousNotFound = (id: string): RequestFault =>
-  new RequestFault('invalid', `Previous response with id '${id.slice(0, 200)}' not found.`, {
+type Previous = {
+  readonly principal: Principal;
+  readonly previous: string;
+  /** it need not be stored */
+  readonly isHeld?: boolean;
+};
+
+export async function previousSegment(
+  ctx: VendorContext,
+  { principal, previous, isHeld = false }: Previous,
+): Promise<Segment> {
+  const segment = await findSegment(ctx, principal, previous, isHeld);
+  if (segment) return segment;
+  throw new RequestFault('invalid', `Previous response with id '${previous.slice(0, 200)}' not found.`, {
     param: 'previous_response_id',
     apiCode: 'previous_response_not_found',
   });
+}
 
 const PAGE = 200;
 
@@ -88,11 +107,11 @@ async function isLast({ engine }: VendorContext, { ref, start, head }: Segment):
   }
 }
 
-function dataOf(
-  { newId }: VendorContext,
+export function dataOf(
+  { newId }: Pick<VendorContext, 'newId'>,
   body: ResponseRequest,
-  { items, newFrom }: ResponseInput,
-): JsonObject {
+  { items, newFrom }: Pick<ResponseInput, 'items' | 'newFrom'>,
+): { response: RequestData } {
   const results = items.slice(newFrom).flatMap((item) => (item.type === 'result' ? [item.call] : []));
   const response: RequestData = {
     request: newId(),
@@ -103,14 +122,16 @@ function dataOf(
     metadata: body.metadata ?? {},
     instructions: body.instructions?.length ?? null,
     ...(results.length > 0 && { results }),
+    ...(body.safety_identifier != null && { safetyIdentifier: body.safety_identifier }),
+    ...(body.prompt_cache_key != null && { promptCacheKey: body.prompt_cache_key }),
   };
   return { response };
 }
 
 /** Headers with the session ids of coding terminals. */
-const CLIENT_SESSION = ['session-id', 'thread-id'] as const;
+export const CLIENT_SESSION = ['session-id', 'thread-id'] as const;
 
-function labelsOf({ headers }: Request): ChatRequest['labels'] {
+function labelsOf(headers: Incoming['headers']): ChatRequest['labels'] {
   const given = CLIENT_SESSION.flatMap((name) => {
     const value = headers.get(name);
     return value ? [[`client.${name}`, value.slice(0, 200)]] : [];
@@ -118,7 +139,7 @@ function labelsOf({ headers }: Request): ChatRequest['labels'] {
   return given.length > 0 ? Object.fromEntries(given) : undefined;
 }
 
-function termsOf(body: ResponseRequest, input: ResponseInput): TurnOptions {
+export function termsOf(body: ResponseRequest, input: ResponseInput): TurnOptions {
   const tools = body.tools ?? [];
   const functions = tools.flatMap((tool) => ('name' in tool ? [callerTool(tool)] : []));
   const ownTools = tools.some((tool) => 'server_label' in tool && tool.server_label === SERVER_LABEL);
@@ -278,7 +299,7 @@ class StoredItems {
         ? userMessage(item, parts)
         : text === undefined
           ? text
-          : messageItem(item, text, 'completed');
+          : messageItem(item, text, { status: 'completed' });
     if (!call) return undefined;
     if (kind === 'mcp') return call.result ? mcpCallItem({ id: item, ...call }, call.result) : undefined;
     const named = { id: item, call: id as DurableEvent<'tool.ended'>['call'], tool: call.tool };

@@ -47,18 +47,20 @@ export function requestData(event: DurableEvent): RequestData | null {
   return stored === undefined ? null : (RequestData.safeParse(stored).data?.response ?? null);
 }
 
-/** Null if the caller has no such response, it was not stored, or it was deleted. */
+/** Null if the caller has no such response, it was not stored (unless `isHeld`), or it was deleted. */
 export async function findSegment(
   ctx: VendorContext,
   principal: Principal,
   id: string,
+  isHeld = false,
 ): Promise<Segment | null> {
   const { engine } = ctx;
   const place = positionOf(id);
   const ref = place && (await engine.find(principal, place.session));
   if (!ref) return null;
   const [start] = await engine.events(ref, place.seq - 1, 1);
-  if (!start || !isAt(start, place) || !requestData(start)?.store) return null;
+  const data = start && isAt(start, place) && requestData(start);
+  if (!start || !data || !(data.store || isHeld)) return null;
   if (await engine.lookup(principal, labelKey(DELETED, id))) return null;
   return segmentAt(ctx, ref, start);
 }
