@@ -164,7 +164,7 @@ export class Client {
   async #say(ref: SessionRef): Promise<void> {
     const { world, oracles, isRefusal } = this.parts;
     const text = `${this.name} says ${++this.#sent}`;
-    const mode = this.random.chance(0.2) ? 'supersede' : 'queue';
+    const mode = this.random.chance(0.2) ? 'supersede' : this.random.chance(0.25) ? 'steer' : 'queue';
     const key = `${this.name}-${this.#sent}`;
     const sent: SentInput = { ref, text, sentAt: world.now, acked: null, refusedAt: null };
     oracles.inputs.push(sent);

@@ -29,6 +29,8 @@ class SessionLogRules {
   readonly approvals = new Map<string, { readonly call: string; answered: boolean }>();
   readonly grants = new Set<string>();
   queue: string[] = [];
+  /** those at the beginning of the queue that may join the running turn */
+  readonly joining = new Set<string>();
   readonly keys = new Set<string>();
 
   constructor(private readonly fail: (message: string) => void) {}
@@ -58,9 +60,25 @@ class SessionLogRules {
         if (event.key !== undefined && this.keys.has(event.key))
           this.fail(`the input with key ${event.key} was accepted twice`);
         if (event.key !== undefined) this.keys.add(event.key);
-        this.queue.push(event.input);
+        if (event.joins !== undefined && event.joins !== this.turn)
+          this.fail(
+            `input ${event.input} joins turn ${event.joins}, but ${this.turn ?? 'no turn'} is running`,
+          );
+        if (event.joins === undefined) this.queue.push(event.input);
+        else {
+          this.queue.splice(this.joining.size, 0, event.input);
+          this.joining.add(event.input);
+        }
+        return;
+      case 'input.joined':
+        if (!this.joining.delete(event.input))
+          this.fail(`input ${event.input} joins a turn twice, or without having been sent to it`);
+        if ([...this.calls.values()].some(({ outcome }) => outcome === null))
+          this.fail(`input ${event.input} joins turn ${event.turn} before its calls have ended`);
+        this.queue = this.queue.filter((input) => input !== event.input);
         return;
       case 'input.cancelled':
+        this.joining.delete(event.input);
         this.queue = this.queue.filter((input) => input !== event.input);
         return;
       case 'turn.started':
@@ -68,6 +86,7 @@ class SessionLogRules {
         if (this.queue[0] !== event.input)
           this.fail(`the turn of input ${event.input} starts before that of ${this.queue[0] ?? 'none'}`);
         this.queue = this.queue.filter((input) => input !== event.input);
+        this.joining.delete(event.input);
         this.turn = event.turn;
         this.steps = 0;
         this.calls = new Map();

@@ -95,6 +95,7 @@ export default defineConfig({
         items: guides(
           'models',
           'tools-and-approvals',
+          'steering',
           'own-tools',
           'own-agents',
           'terminal',

@@ -192,6 +192,35 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await removed(page.locator('.said[data-queued]'));
   });
 
+  test('Alt+Enter and the button steer: the message joins the turn at its next step', async () => {
+    await chat.begin();
+    await chat.send('Plan it');
+    model.say('I will plan it.');
+    await visible(chat.answer('I will plan it.'));
+    await chat.field.fill('Use three steps');
+    await page.keyboard.press('Alt+Enter');
+    await visible(
+      page.locator('.said[data-queued]', { hasText: 'Use three steps' }).getByText('Joins the turn'),
+    );
+    await chat.field.fill('And be brief');
+    await page.getByRole('button', { name: 'Steer' }).click();
+    await visible(
+      page.locator('.said[data-queued]', { hasText: 'And be brief' }).getByText('Joins the turn'),
+    );
+    model.call('update_plan', { steps: [{ step: 'One', status: 'pending' }] });
+    await removed(page.locator('.said[data-queued]').first());
+    const joined = page.locator('.said', { hasText: 'Joined the turn' });
+    await visible(joined.nth(1));
+    expect(await joined.locator('.said-bubble').allInnerTexts()).toEqual(['Use three steps', 'And be brief']);
+    expect(await joined.getByRole('button', { name: 'Edit' }).count()).toBe(0);
+    model.say('Three steps.');
+    model.end();
+    await visible(chat.answer('Three steps.'));
+    await removed(chat.stopButton);
+    await page.reload();
+    await visible(joined.nth(1));
+  });
+
   test('stopping says that the next queued message starts', async () => {
     await chat.begin();
     await chat.send('One');

@@ -39,7 +39,7 @@ export type CallResult = z.output<typeof CallResult>;
 export const InputSubmit = z.object({
   type: z.literal('input.submit'),
   parts: z.array(Part).max(100),
-  /** if a turn is running: wait for it, or interrupt it */
+  /** if a turn is running: wait for it, join it before its next model call, or interrupt it */
   mode: InputMode.default('queue'),
   call: DirectCall.optional(),
   /** like session.create, for a session created by this input */

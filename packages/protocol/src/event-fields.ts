@@ -75,7 +75,11 @@ export const wasStopped = (ended: {
   readonly interrupted?: boolean | undefined;
 }): boolean => ended.outcome === 'aborted' || ended.interrupted === true;
 
-export const InputMode = z.enum(['queue', 'supersede']);
+/**
+ * What an input does while a turn runs. `queue`: waits until the turn has ended. `steer`: joins the turn before its next
+ * model call. `supersede`: ends the turn.
+ */
+export const InputMode = z.enum(['queue', 'steer', 'supersede']);
 export type InputMode = z.infer<typeof InputMode>;
 
 /** Opaque vendor data that goes back with the next prompt (a signature, an encrypted item). */

@@ -110,6 +110,8 @@ export const EVENTS = {
     agent: AgentRef.optional(),
     /** id of its turn, if the input is queued */
     turn: TurnId.optional(),
+    /** the running turn that it joins before the next model call; if that turn ends first, it starts its own */
+    joins: TurnId.optional(),
     /** contains content that the user did not write; pages and links count without it */
     untrusted: z.boolean().optional(),
     /** instructions for the model directly before and after the parts */
@@ -118,6 +120,14 @@ export const EVENTS = {
   }),
   /** A queued input was cancelled: its turn will not start. */
   'input.cancelled': durable('turn', { input: InputId, turn: TurnId, by: z.string() }),
+
+  /** The model reads the input from its next call on, as part of the running turn. */
+  'input.joined': durable('turn', {
+    turn: TurnId,
+    input: InputId,
+    /** id of its own turn, which will not start */
+    own: TurnId,
+  }),
 
   'turn.started': durable('turn', { turn: TurnId, input: InputId, agent: AgentRef }),
   /** The process died during the turn, or the store was unavailable; the unfinished step is repeated. */

@@ -64,6 +64,7 @@ const EVENT_UPCASTS: readonly EventUpcast[] = [
     'tool.ended': only(hasPage, withPage),
     'history.imported': only(importsPage, ADDED),
   },
+  { 'input.accepted': only(({ joins }) => joins !== undefined, ADDED), 'input.joined': ADDED },
 ];
 
 /** The newest version of events. */

@@ -86,8 +86,12 @@ export async function answerTo(
 const turnIn = (view: SessionView, { key, turn }: AwaitedTurn): TurnView | undefined =>
   view.entries.findLast(
     (entry): entry is TurnView =>
-      entry.kind === 'turn' && (turn === undefined ? entry.input?.key === key : entry.turn === turn),
+      entry.kind === 'turn' && (turn === undefined ? hasInput(entry, key) : entry.turn === turn),
   );
+
+/** Whether the input started the turn, or joined it. */
+const hasInput = ({ input, items }: TurnView, key: string | undefined): boolean =>
+  input?.key === key || items.some((item) => item.kind === 'input' && item.key === key);
 
 /** Null while the turn runs. */
 function answerOf(turn: TurnView): Answer | null {

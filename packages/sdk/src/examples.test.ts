@@ -91,6 +91,9 @@ const RUNS: Record<string, () => Promise<void>> = {
     expect(await example('approve')).toBe('asks: touch examples.txt: denied\n');
     expect(await connect({ url: server.http }).approvals.list()).toEqual([]);
   },
+  async 'steer.ts'() {
+    expect(await example('steer')).toContain('The message has joined the turn.\n');
+  },
   async 'chat.ts'() {
     const said = await example('chat', 'shown', 'count to 3');
     expect(said).toStartWith('count to 3 (idle)\n> count to 3\n');
@@ -149,6 +152,7 @@ test.each([
   ['own-tools.ts', 'own-tools.md'],
   ['ask.ts', 'sdk.md'],
   ['follow.ts', 'sdk.md'],
+  ['steer.ts', 'sdk.md'],
 ])('%s is in the guide %s as it is', (name, page) => {
   const guide = readFileSync(join(PACKAGE, '../../docs/guides', page), 'utf8');
   expect(guide.includes(readFileSync(join(EXAMPLES, name), 'utf8').trim())).toBe(true);

@@ -108,8 +108,9 @@ export class SessionHandle {
   async ask(input: string | Part[], options: AskOptions = {}): Promise<Answer> {
     const { onText, onApproval, onEvent, ...submitted } = options;
     const { key, facts } = await this.submit(input, submitted);
-    const accepted = facts.find(({ type }) => type === 'input.accepted');
-    const after = accepted ? accepted.seq - 1 : 0;
+    const accepted = facts.find((event) => event.type === 'input.accepted');
+    // The turn that the input joins has begun before it.
+    const after = accepted && !accepted.joins ? accepted.seq - 1 : 0;
     return answerTo(this, { key, after }, { onText, onApproval, onEvent, signal: options.signal });
   }
 

@@ -132,10 +132,17 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
           replacing: null,
         }),
         title: view.title || titleOf(event.parts),
-        queued: [...view.queued, inputOf(view, event)],
+        queued: withQueued(view, inputOf(view, event)),
       };
     case 'input.cancelled':
       return { ...view, queued: view.queued.filter(({ input }) => input !== event.input) };
+    case 'input.joined': {
+      const input = view.queued.find(({ input }) => input === event.input);
+      const queued = view.queued.filter((waiting) => waiting !== input);
+      if (!input) return view;
+      const item = { ...input, kind: 'input', seqs: [...input.seqs, event.seq] } as const;
+      return inTurn({ ...view, queued }, event, (turn) => turns.withItem(turn, item));
+    }
     case 'turn.started': {
       const input = view.queued.find(({ input }) => input === event.input) ?? null;
       const queued = view.queued.filter((waiting) => waiting !== input);
@@ -296,8 +303,14 @@ function supersededBy(view: SessionView, event: DurableEvent<'input.accepted'>):
   return last.state.reason === 'superseded' && last.seqs.at(-1) === event.seq - 1 ? last.turn : null;
 }
 
+/** Inputs that join the turn come before those that wait for its end. */
+function withQueued({ queued }: SessionView, input: InputView): InputView[] {
+  const at = input.joins ? queued.findLastIndex(({ joins }) => joins) + 1 : queued.length;
+  return queued.toSpliced(at, 0, input);
+}
+
 function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): InputView {
-  const { input, parts, dialect, key, call, data, agent, turn, at, seq } = event;
+  const { input, parts, dialect, key, call, data, agent, turn, joins, at, seq } = event;
   return {
     input,
     parts,
@@ -307,6 +320,7 @@ function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): Inpu
     ...(data === undefined ? {} : { data }),
     ...(agent === undefined ? {} : { agent }),
     ...(turn === undefined ? {} : { turn }),
+    ...(joins === undefined ? {} : { joins }),
     superseded: supersededBy(view, event),
     at,
     seqs: [seq],

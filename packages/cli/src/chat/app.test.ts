@@ -157,6 +157,28 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     expect(screen).toMatch(/Continue with: parlance chat --session \w+/);
   });
 
+  test('Ctrl-S sends a message that joins the turn, and Ctrl-X one that interrupts it', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('plan it');
+    await terminal.press('Enter');
+    model.say('I will plan it.');
+    await terminal.shows(/I will plan it\.[\s\S]*Ctrl-S steers/);
+    await terminal.type('use three steps');
+    await terminal.press('C-s');
+    await terminal.shows(/Joins the turn: use three steps/);
+    model.call('update_plan', { steps: [{ step: 'One', status: 'pending' }] });
+    await terminal.shows(/update_plan[\s\S]*\n\n❯ use three steps/);
+    model.say('Three steps, then.');
+    await terminal.shows(/❯ use three steps\n\nThree steps, then\./);
+    await terminal.type('stop that');
+    await terminal.press('C-x');
+    await terminal.shows(/Interrupted by a new message[\s\S]*❯ stop that/);
+    model.say('Stopped it.');
+    model.end();
+    await terminal.shows(/Stopped it\.[\s\S]*Send a message/);
+  });
+
   test('shows the plan while the turn runs', async () => {
     await using terminal = await chat();
     await terminal.shows(READY);

@@ -1,6 +1,6 @@
 /** The interactive conversation: keys in, lines out. */
 
-import type { TurnId } from '@parlance/protocol';
+import type { InputMode, TurnId } from '@parlance/protocol';
 import {
   type About,
   type BlockView,
@@ -110,7 +110,7 @@ export class ChatApp {
     if (session !== null) await this.#conversation.open(session, highlighter);
     await highlighter;
     if (pick) await this.#pick();
-    if (message !== '') this.#submit(message);
+    if (message !== '') this.#submit(message, 'queue');
   }
 
   get #renderContext(): RenderContext {
@@ -209,7 +209,7 @@ export class ChatApp {
     else if (name === 'enter' && this.#approvals.isDenying) this.#deny();
     else {
       const result = this.#composer.key(key);
-      if (typeof result === 'object') this.#submit(result.send);
+      if (typeof result === 'object') this.#submit(result.send, result.mode);
     }
   }
 
@@ -248,21 +248,21 @@ export class ChatApp {
     this.#done.resolve(code);
   }
 
-  #submit(text: string): void {
+  #submit(text: string, mode: InputMode): void {
     const command = parseCommand(text);
     this.#composer.set('');
     this.#history = remember(text, this.#history);
     if (command) this.#run(command);
-    else void this.#send(text);
+    else void this.#send(text, mode);
   }
 
   /** A message that was not accepted is put back into the input field. */
-  async #send(text: string): Promise<void> {
+  async #send(text: string, mode: InputMode): Promise<void> {
     this.#sending++;
     try {
       const { parts, problems } = await withFiles(text);
       for (const problem of problems) this.#notice(problem);
-      await this.#conversation.send(parts);
+      await this.#conversation.send(parts, mode);
     } catch (error) {
       this.#fail(error);
       if (this.#composer.isEmpty) this.#composer.set(text);
@@ -371,6 +371,8 @@ function expandedLines(item: CollapsedItem, context: RenderContext): string[] {
 
 const KEYS = [
   ['Enter', 'send; while a turn runs, queue'],
+  ['Ctrl-S', 'steer: the agent reads the message with its next step'],
+  ['Ctrl-X, Ctrl-Enter', 'interrupt the turn with the message'],
   ['Alt-Enter, Ctrl-J, \\ Enter', 'new line'],
   ['Esc, Ctrl-C', 'interrupt the turn; Ctrl-C twice leaves'],
   ['y, a, n, e', 'allow once, always, deny with a reason, explain; typed on, a message'],

@@ -1,4 +1,5 @@
 /** The input field: text, history, and a menu of commands or files. */
+import type { InputMode } from '@parlance/protocol';
 import { type Draft, draftOf, EMPTY_DRAFT, edited, inserted, vertically } from '../terminal/editor.ts';
 import type { Key } from '../terminal/keys.ts';
 import { safeText } from '../terminal/safe-text.ts';
@@ -20,7 +21,15 @@ export type ComposerOptions = {
 };
 
 /** `ignored`: the key has another meaning. */
-export type KeyResult = 'changed' | 'ignored' | { readonly send: string };
+export type KeyResult = 'changed' | 'ignored' | { readonly send: string; readonly mode: InputMode };
+
+/** What a message does while a turn runs. Ctrl-Enter exists only in terminals that report it. */
+const SEND: Readonly<Record<string, InputMode>> = {
+  enter: 'queue',
+  'ctrl-s': 'steer',
+  'ctrl-x': 'supersede',
+  'ctrl-enter': 'supersede',
+};
 
 const NEW_LINE = new Set(['alt-enter', 'ctrl-j', 'shift-enter']);
 
@@ -64,7 +73,8 @@ export class Composer {
       if (result !== 'ignored') return result;
     }
     if (NEW_LINE.has(name)) return this.#change(inserted(this.#draft, '\n'));
-    if (name === 'enter') return this.#enter();
+    const mode = SEND[name];
+    if (mode) return this.#enter(mode);
     if (name === 'up' || name === 'ctrl-p') return this.#vertical('up');
     if (name === 'down' || name === 'ctrl-n') return this.#vertical('down');
     const draft = edited(this.#draft, name);
@@ -86,12 +96,12 @@ export class Composer {
   }
 
   /** A backslash before Enter continues the message on the next line. */
-  #enter(): KeyResult {
+  #enter(mode: InputMode): KeyResult {
     const { text, cursor } = this.#draft;
     if (text.slice(0, cursor).endsWith('\\'))
       return this.#change({ text: `${text.slice(0, cursor - 1)}\n${text.slice(cursor)}`, cursor });
     if (text.trim() === '') return 'changed';
-    return { send: text };
+    return { send: text, mode };
   }
 
   #menuKey(name: string): KeyResult {
@@ -102,7 +112,7 @@ export class Composer {
     else if (name === 'escape') this.#isDismissed = true;
     else if (choice && (name === 'tab' || name === 'enter')) {
       this.#change(choice.draft);
-      return name === 'enter' && choice.complete ? { send: choice.draft.text } : 'changed';
+      return name === 'enter' && choice.complete ? { send: choice.draft.text, mode: 'queue' } : 'changed';
     } else return 'ignored';
     return 'changed';
   }

@@ -1,5 +1,5 @@
 /** The session that is shown: its view, and what can be done with it. A new one is created with its first message. */
-import type { Part, TurnId } from '@parlance/protocol';
+import type { InputMode, Part, TurnId } from '@parlance/protocol';
 import {
   type ApprovalView,
   type ConnectionState,
@@ -76,7 +76,7 @@ export class Conversation {
    * Accepted when it resolves. If the connection is lost meanwhile, the server may have accepted the message: it is sent again,
    * with the same key, when the server is back. Throws if it was certainly not accepted.
    */
-  async send(parts: Part[], mode: 'queue' | 'supersede' = 'queue'): Promise<void> {
+  async send(parts: Part[], mode: InputMode = 'queue'): Promise<void> {
     await this.#opening;
     if (!this.#handle) this.#follow(await this.prepare(null));
     const [handle, live] = [this.#handle, this.#live];

@@ -66,7 +66,7 @@ function placeholder(
   const text = view.pending
     ? 'Answer the question above, or send a message'
     : currentTurn(view)
-      ? 'Enter queues a message, Esc interrupts'
+      ? 'Enter queues, Ctrl-S steers, Esc stops'
       : 'Send a message, or / for commands, @ for files';
   return lines.map((line) => cut(`${line}${theme.dim(text)}`, width));
 }
@@ -78,7 +78,9 @@ function activityLines(footer: Footer, context: RenderContext): string[] {
   const question = view.pending && !denying ? questionLines(view.pending, context, { explaining, held }) : [];
   const working = turn && !view.pending ? [cut(workingLine(footer, context), width)] : [];
   const sending = footer.sending && (!turn || footer.state.status !== 'live') ? [theme.dim('Sending …')] : [];
-  const queue = view.queued.map((input) => cut(theme.dim(`Queued: ${queuedLine(input)}`), width));
+  const queue = view.queued.map((input) =>
+    cut(theme.dim(`${input.joins ? 'Joins the turn' : 'Queued'}: ${queuedLine(input)}`), width),
+  );
   const more = queue.length > MAX_QUEUED ? [theme.dim(`… ${queue.length - MAX_QUEUED} more queued`)] : [];
   const plan = view.plan && turn ? planLines(view.plan, context, height >= 20) : [];
   const edit = queue.length > 0 && footer.draft.text === '' ? [theme.dim('↑ edits the last one')] : [];

@@ -57,6 +57,8 @@ function renderItem(item: Item, context: RenderContext): Rendered {
       return renderReasoning(item, context);
     case 'call':
       return renderCall(item, context);
+    case 'input':
+      return final(inputLines(item, context));
     case 'handoff':
       return final(
         divider(

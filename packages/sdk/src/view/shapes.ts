@@ -104,6 +104,8 @@ export type InputView = Numbered & {
   readonly agent?: AgentRef;
   /** the turn that it will start, if it is queued */
   readonly turn?: TurnId;
+  /** the running turn that it joins before the next model call, unless that ends first */
+  readonly joins?: TurnId;
   /** the turn that this input interrupted */
   readonly superseded: TurnId | null;
 };
@@ -141,7 +143,17 @@ export type TurnState =
   | { readonly status: 'failed'; readonly durationMs: number; readonly fault: FaultData }
   | { readonly status: 'cancelled'; readonly reason: 'cancelled' | 'superseded' | 'denied' };
 
-export type Item = BlockView | CallView | HandoffView | RestartView | ResumedView | CompactionView;
+export type Item =
+  | BlockView
+  | CallView
+  | JoinedView
+  | HandoffView
+  | RestartView
+  | ResumedView
+  | CompactionView;
+
+/** An input that joined the turn: the model has read it from here on. */
+export type JoinedView = InputView & { readonly kind: 'input' };
 
 export type BlockView = Numbered & {
   readonly kind: 'text' | 'reasoning';

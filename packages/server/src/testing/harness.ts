@@ -1,5 +1,13 @@
 /** An engine for scenarios: a scripted model, small tools, a deterministic clock and deterministic ids. */
-import { type Ask, Fault, LOCAL, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
+import {
+  type Ask,
+  Fault,
+  type InputMode,
+  LOCAL,
+  type SessionEvent,
+  type SessionId,
+  textPart,
+} from '@parlance/protocol';
 import { z } from 'zod';
 import { defaultCatalog } from '../compose/domains.ts';
 import { openMemoryBus } from '../core/engine/bus.ts';
@@ -107,7 +115,7 @@ export function countingIds(): () => string {
   return () => `${(++count).toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`;
 }
 
-export const say = (engine: Engine, text: string, mode: 'queue' | 'supersede' = 'queue') =>
+export const say = (engine: Engine, text: string, mode: InputMode = 'queue') =>
   engine.send(SESSION, { type: 'input.submit', parts: [textPart(text)], mode }, CALLER);
 
 const asking = (command: string[]): Ask => ({

@@ -7,6 +7,7 @@ import {
   type DurableEventBody,
   Fault,
   type InputId,
+  type InputMode,
   type SessionId,
   type TurnId,
   textPart,
@@ -53,7 +54,7 @@ export const give = (
 ): SessionState => after(state, decide(state, command, asking(more)));
 
 export const types = (bodies: readonly DurableEventBody[]): string[] => bodies.map((body) => body.type);
-export const submit = (text: string, mode: 'queue' | 'supersede' = 'queue'): DecidableCommand => ({
+export const submit = (text: string, mode: InputMode = 'queue'): DecidableCommand => ({
   type: 'input.submit',
   parts: [textPart(text)],
   mode,

@@ -1,5 +1,5 @@
 /** Plays one scenario on the real engine with a scripted model, and returns its events. */
-import type { Json, SessionEvent } from '@parlance/protocol';
+import { type Json, type SessionEvent, textPart } from '@parlance/protocol';
 import { CALLER, countingIds, createHarness, type Harness, SESSION, say } from './harness.ts';
 import { calls, type Line, USAGE } from './scripted-provider.ts';
 
@@ -40,6 +40,15 @@ export async function answered(harness: Harness, command: object): Promise<void>
   await say(harness.engine, 'run the tests');
   await asked;
   await harness.engine.send(SESSION, { type: 'approval.answer', ...command } as never, CALLER);
+}
+
+/** Sends the text while a client executes the call of the turn, and then the result of that call. */
+export async function steered({ engine, nextEvent }: Harness, text: string): Promise<void> {
+  const deferred = nextEvent('call.deferred');
+  await say(engine, 'Click it');
+  const { call } = await deferred;
+  await say(engine, text, 'steer');
+  await engine.send(SESSION, { type: 'call.answer', call, parts: [textPart('clicked')] }, CALLER);
 }
 
 /** Answers before and after the kill. */

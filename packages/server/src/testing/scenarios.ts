@@ -4,7 +4,7 @@
  */
 import { type CallId, type HistoryItem, textPart } from '@parlance/protocol';
 import { CALLER, SESSION, say } from './harness.ts';
-import { answered, answerWith, asks, killed, type Scenario, scenario } from './play-scenario.ts';
+import { answered, answerWith, asks, killed, type Scenario, scenario, steered } from './play-scenario.ts';
 import { calls, says } from './scripted-provider.ts';
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -175,6 +175,24 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await say(harness.engine, 'First');
     await started;
     await say(harness.engine, 'Second', 'supersede');
+  }),
+
+  steer: scenario([calls('errand', { what: 'click' }), says('Clicked.')], (harness) =>
+    steered(harness, 'Keep the answer short'),
+  ),
+
+  'steer-too-late': scenario(
+    [calls('errand', { what: 'click' }), says('Short: clicked.')],
+    (harness) => steered(harness, 'Keep the answer short'),
+    { maxSteps: 1, turns: 2 },
+  ),
+
+  'steer-approval': scenario([asks, says('All green.')], async (harness) => {
+    const asked = harness.nextEvent('approval.requested');
+    await say(harness.engine, 'run the tests');
+    await asked;
+    await say(harness.engine, 'Only tell me the result', 'steer');
+    await harness.engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
   }),
 
   queue: scenario(

@@ -153,6 +153,7 @@ const KEYS = [
   ['Ctrl+K', 'Find sessions, messages and commands'],
   ['?', 'Commands and shortcuts'],
   ['Enter', 'Send, or queue while the agent works'],
+  ['Alt+Enter', 'Steer: the agent reads this message with its next step'],
   ['Ctrl+Enter', 'Interrupt the agent with this message'],
   ['Shift+Enter', 'New line'],
   ['↑ ↓', 'Recall earlier messages (empty field)'],

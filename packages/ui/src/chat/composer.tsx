@@ -21,15 +21,15 @@ import { useMedia } from '../state/store.ts';
 import { ACCEPTED, type Attachment, attachmentOf, NotText, problemWith } from './attachments.ts';
 import { type Choice, namesModel, parseSlash, type Slash, slashChoices } from './slash.ts';
 
-/** `supersede` interrupts the running turn; `queue` waits for it. */
-export type Mode = 'queue' | 'supersede';
+/** `queue` waits for the running turn, `steer` joins it, `supersede` interrupts it. */
+export type Mode = 'queue' | 'steer' | 'supersede';
 
 type ComposerProps = {
   /** name of the draft */
   readonly draft: string;
   /** the page is left when the message is accepted: what is typed meanwhile is not sent */
   readonly sendsOnce?: boolean;
-  /** a turn is running: a message is queued or interrupts it */
+  /** a turn is running: a message is queued, joins or interrupts it */
   readonly running: boolean;
   /** earlier messages, the last one first: the arrow keys bring them back */
   readonly earlier?: readonly string[];
@@ -43,10 +43,14 @@ type ComposerProps = {
   readonly children: ReactNode;
 };
 
+const modeOf = ({ ctrlKey, metaKey, altKey }: KeyboardEvent): Mode =>
+  ctrlKey || metaKey ? 'supersede' : altKey ? 'steer' : 'queue';
+
 /** On a phone there is room for a few words, and no Ctrl key. */
 function usePlaceholder(running: boolean): string {
   const isNarrow = useMedia('(max-width: 480px)');
-  if (running) return isNarrow ? 'Queue a message' : 'Enter to queue, Ctrl+Enter to interrupt';
+  if (running)
+    return isNarrow ? 'Queue a message' : 'Enter to queue, Alt+Enter to steer, Ctrl+Enter to interrupt';
   return isNarrow ? 'Message, or / for commands' : 'Send a message, or / for commands';
 }
 
@@ -166,7 +170,7 @@ export function Composer(props: ComposerProps) {
     }
     if (event.key !== 'Enter' || event.shiftKey) return;
     event.preventDefault();
-    void send(running && (event.ctrlKey || event.metaKey) ? 'supersede' : 'queue');
+    void send(running ? modeOf(event) : 'queue');
   }
 
   function onPaste(event: ClipboardEvent): void {
@@ -237,9 +241,19 @@ export function Composer(props: ComposerProps) {
           />
           <span className="composer-gap" />
           {running && !empty && (
-            <Button variant="quiet" disabled={busy} onClick={() => void send('supersede')}>
-              Interrupt
-            </Button>
+            <>
+              <Button
+                variant="quiet"
+                disabled={busy}
+                title="The agent reads the message with its next step"
+                onClick={() => void send('steer')}
+              >
+                Steer
+              </Button>
+              <Button variant="quiet" disabled={busy} onClick={() => void send('supersede')}>
+                Interrupt
+              </Button>
+            </>
           )}
           {running && onStop && (
             <Button

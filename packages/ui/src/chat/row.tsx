@@ -64,6 +64,8 @@ function ItemView({ session, item }: { session: string; item: Item }) {
       );
     case 'call':
       return <CallCard session={session} call={item} />;
+    case 'input':
+      return <InputRow session={session} input={item} joined />;
     case 'handoff':
       return (
         <Divider icon="leave">
@@ -144,9 +146,20 @@ function Working({ turn }: { turn: TurnView }) {
 
 const TIME = new Intl.DateTimeFormat([], { hour: '2-digit', minute: '2-digit' });
 
-type InputProps = { readonly session: string; readonly input: InputView; readonly queued?: boolean };
+type InputProps = {
+  readonly session: string;
+  readonly input: InputView;
+  readonly queued?: boolean;
+  /** it is part of the turn of another input */
+  readonly joined?: boolean;
+};
 
-export const InputRow = memo(function InputRow({ session, input, queued = false }: InputProps) {
+export const InputRow = memo(function InputRow({
+  session,
+  input,
+  queued = false,
+  joined = false,
+}: InputProps) {
   const [editing, setEditing] = useState(false);
   const isLatest = useContext(IsLatest);
   const { dialect, superseded } = input;
@@ -161,10 +174,14 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
       </div>
       <div className="said-under">
         {queued && (
-          <Chip variant="busy" title="Starts after the current turn">
-            Queued
+          <Chip
+            variant="busy"
+            title={input.joins ? 'The agent reads it with its next step' : 'Starts after the current turn'}
+          >
+            {input.joins ? 'Joins the turn' : 'Queued'}
           </Chip>
         )}
+        {joined && <Chip title="The agent has read it from here on">Joined the turn</Chip>}
         {superseded !== null && (
           <Chip variant="waiting" title="Sent to interrupt the agent">
             Interrupted turn
@@ -180,7 +197,7 @@ export const InputRow = memo(function InputRow({ session, input, queued = false 
         <time dateTime={new Date(input.at).toISOString()}>{TIME.format(input.at)}</time>
         {text !== '' && <CopyButton text={text} label="Copy message" />}
         <Versions of={input.input} at="message" />
-        {isLatest && !input.call && (!queued || input.turn) && (
+        {isLatest && !joined && !input.call && (!queued || input.turn) && (
           <IconButton
             icon="edit"
             label={queued ? 'Edit queued message' : 'Edit'}
@@ -260,7 +277,8 @@ function Edit({ session, input, queued, onDone }: EditProps) {
     const handle = parlance.session(session);
     const replaced = await attempt(async () => {
       if (queued) await handle.cancel({ turn: input.turn });
-      await handle.submit(parts, queued ? {} : { replaces: input.input });
+      const mode = input.joins ? 'steer' : 'queue';
+      await handle.submit(parts, queued ? { mode } : { replaces: input.input });
     });
     if (replaced) onDone();
     setBusy(false);
@@ -287,9 +305,11 @@ function Edit({ session, input, queued, onDone }: EditProps) {
         onKeyDown={onKeyDown}
       />
       <p className="hint">
-        {queued
-          ? 'Sending moves the message to the end of the queue.'
-          : 'The conversation continues from here. What follows now stays as an earlier version.'}
+        {queued && input.joins
+          ? 'The agent reads the changed message with its next step.'
+          : queued
+            ? 'Sending moves the message to the end of the queue.'
+            : 'The conversation continues from here. What follows now stays as an earlier version.'}
       </p>
       <div className="said-edit-buttons">
         <Button onClick={onDone}>Cancel</Button>

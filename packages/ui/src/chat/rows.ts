@@ -95,7 +95,10 @@ export const textOf = (parts: readonly Part[]): string =>
 /** The texts of the messages, the last one first. */
 export const messagesOf = (rows: readonly Row[]): string[] =>
   rows
-    .flatMap((row) => ('input' in row ? [textOf(row.input.parts)] : []))
+    .flatMap((row) => {
+      if ('input' in row) return [textOf(row.input.parts)];
+      return row.kind === 'item' && row.item.kind === 'input' ? [textOf(row.item.parts)] : [];
+    })
     .filter((text) => text !== '')
     .reverse();
 

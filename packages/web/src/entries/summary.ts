@@ -78,6 +78,7 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
     ),
   'input.accepted': ({ parts, dialect, call }) =>
     `${call ? `calls ${call.tool}` : partsText(parts)}, from ${dialect}`,
+  'input.joined': () => 'read by the model from the next step on',
   'input.cancelled': ({ by }) => `cancelled by ${by}`,
   'turn.started': ({ agent }) => `${agent.name} begins`,
   'turn.resumed': () => 'resumed after a server restart',

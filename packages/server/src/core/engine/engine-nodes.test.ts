@@ -371,3 +371,21 @@ test('a call approved through another node continues while another one runs', as
   expect(there.provider.prompts).toHaveLength(0);
   expect(calls('shell', {})).toHaveLength(2);
 });
+
+test('a steering message sent to another node joins the turn of the driver', async () => {
+  const cluster = new HarnessCluster();
+  const here = await openNode(cluster, [calls('errand', { what: 'click' }), says('Clicked.')]);
+  const there = await openNode(cluster, []);
+  await say(here.engine, 'Click it');
+  await until(() => has(there, 'call.deferred'));
+  const deferred = there.events.find((event) => event.type === 'call.deferred');
+  await say(there.engine, 'Keep it short', 'steer');
+  if (!deferred) throw new Error('no call was deferred');
+  const { call } = deferred;
+  await there.engine.send(SESSION, { type: 'call.answer', call, parts: [textPart('clicked')] }, CALLER);
+  await until(() => has(here, 'turn.ended') && has(there, 'turn.ended'));
+  const types = (await cluster.store.read(SESSION, 0, 1_000)).map(({ type }) => type);
+  expect(types.filter((type) => type === 'input.joined')).toHaveLength(1);
+  expect(types.filter((type) => type === 'turn.started')).toHaveLength(1);
+  expect(types.indexOf('input.joined')).toBeGreaterThan(types.indexOf('tool.ended'));
+});

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import {
   type ApprovalId,
+  type CallId,
   type CommandInput,
   type DurableEvent,
   isDurable,
   LOCAL,
   type SessionEvent,
   type SessionId,
+  textOf,
   textPart,
 } from '@parlance/protocol';
 import { z } from 'zod';
@@ -54,6 +56,79 @@ const contiguous = (events: readonly DurableEvent[]) =>
   expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
 const typesOf = (events: readonly SessionEvent[]): string[] =>
   events.filter(isDurable).map(({ type }) => type);
+
+/** A deferred call, and a message that joins its turn. */
+async function steeredCall({ engine, nextEvent }: Harness): Promise<CallId> {
+  const deferred = nextEvent('call.deferred');
+  await say(engine, 'Click it');
+  const { call } = await deferred;
+  await say(engine, 'Keep it short', 'steer');
+  return call;
+}
+
+const answerCall = (call: CallId): CommandInput => ({
+  type: 'call.answer',
+  call,
+  parts: [textPart('clicked')],
+});
+
+const readBy = ({ provider }: Harness): string[] =>
+  (provider.prompts.at(-1)?.items ?? []).map((item) => ('parts' in item ? textOf(item.parts) : item.kind));
+
+describe('a steering message, after the process was killed', () => {
+  const click = calls('errand', { what: 'click' });
+
+  test('joins at the next step, once, if it had only been accepted', async () => {
+    let call = '' as CallId;
+    const { harness, events } = await restarted(
+      [click],
+      async (first) => {
+        call = await steeredCall(first);
+      },
+      { after: [says('Clicked.')] },
+    );
+    await harness.engine.recover();
+    await harness.engine.send(SESSION, answerCall(call), CALLER);
+    await harness.engine.whenIdle(SESSION);
+    expect(readBy(harness)).toEqual(['Click it', 'call', 'clicked', 'Keep it short']);
+    expect(typesOf(await events()).filter((type) => type === 'input.joined')).toHaveLength(1);
+  });
+
+  test('is read again with the repeated step, once, if it had joined', async () => {
+    const { harness, events } = await restarted(
+      [click, HANG],
+      async (first) => {
+        await first.engine.send(SESSION, answerCall(await steeredCall(first)), CALLER);
+        await first.provider.hanging;
+      },
+      { after: [says('Clicked.')] },
+    );
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
+    expect(readBy(harness)).toEqual(['Click it', 'call', 'clicked', 'Keep it short']);
+    const types = typesOf(await events());
+    expect(types.filter((type) => type === 'input.joined')).toHaveLength(1);
+    expect(types.filter((type) => type === 'turn.started')).toHaveLength(1);
+    contiguous(await events());
+  });
+
+  test('starts a turn if the turn that it was to join has ended', async () => {
+    const { harness, events } = await restarted(
+      [click],
+      async (first) => {
+        await steeredCall(first);
+        await first.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+      },
+      { after: [says('Short.')] },
+    );
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
+    expect(readBy(harness).at(-1)).toBe('Keep it short');
+    const types = typesOf(await events());
+    expect(types.filter((type) => type === 'turn.started')).toHaveLength(2);
+    expect(types).not.toContain('input.joined');
+  });
+});
 
 describe('after the process was killed', () => {
   test('a running turn resumes: the unfinished step is repeated and left out of the prompt', async () => {

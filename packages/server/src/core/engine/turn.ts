@@ -13,7 +13,7 @@ import {
 } from '@parlance/protocol';
 import { LeaseLost } from '../ports/lease.ts';
 import type { OnDelta, ProviderEvent } from '../ports/provider.ts';
-import { abortedCalls, closedBlock, turnStarted, unknownOutcome } from '../session/decide.ts';
+import { abortedCalls, closedBlock, joining, turnStarted, unknownOutcome } from '../session/decide.ts';
 import { type NextAction, nextAction } from '../session/next-action.ts';
 import { addUsage, type SessionState } from '../session/session-state.ts';
 import { compactForVendor, compactIfFull } from './compaction.ts';
@@ -114,6 +114,8 @@ async function callModel(active: ActiveTurn): Promise<StartedCalls | null> {
     await pauseTurn(active);
     return null;
   }
+  if (joining(session.state).length > 0)
+    await session.transact((state) => (state.turn?.id === turn.id ? joining(state) : []));
   const request = requestBy(turn.agent.id, session, deps);
   await compactIfFull(session, deps, { turn, request, signal });
   const prompt = await promptOf(session, request);

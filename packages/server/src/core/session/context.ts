@@ -66,7 +66,7 @@ function add(
   };
 }
 
-/** Adds the input of a turn that starts. Without parts, the model continues from the existing context. */
+/** Adds an input whose turn starts, or that joins the running turn. Without parts, the model continues from the existing context. */
 function spoken(context: Context, input: WaitingInput | undefined): Context {
   const { parts = [], data, system, untrusted } = input ?? {};
   const before = instructed(context, system?.before);
@@ -160,6 +160,10 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
         { started: event.seq, input: input?.seq ?? event.seq, id: event.input },
       ];
       return spoken({ ...context, waiting, turns }, input);
+    }
+    case 'input.joined': {
+      const input = context.waiting.find((waiting) => waiting.input === event.input);
+      return spoken({ ...context, waiting: context.waiting.filter((other) => other !== input) }, input);
     }
     case 'history.imported': {
       const { seq, input, items } = event;

@@ -57,6 +57,11 @@ const TABLE: [string, DecidableCommand, Row][] = [
     submit('Instead', 'supersede'),
     { ...by(BEGINS, [...ENDS, ...BEGINS], [...ABORTS, ...BEGINS]), ...BEGINS_ALL },
   ],
+  [
+    'input.submit, steer',
+    submit('Also this', 'steer'),
+    { ...by(BEGINS, ['input.accepted'], ['input.accepted']), ...BEGINS_ALL },
+  ],
   ['input.submit, empty', submit('  \n'), atAllTimes('empty')],
   ['turn.cancel', { type: 'turn.cancel' }, by('no_turn', ENDS, ABORTS)],
   [

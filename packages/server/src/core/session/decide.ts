@@ -235,6 +235,7 @@ export function decideInput(
   ) {
     throw new Fault('empty', 'The message is empty.');
   }
+  if (command.mode === 'steer') checkSteering(command);
   const events: DurableEventBody[] = state.created ? [] : [sessionCreated(command, context)];
   const superseded = supersedes(command) ? state.turn : null;
   if (state.turn && state.queue.length >= context.maxQueued) {
@@ -262,6 +263,7 @@ export function decideInput(
     system: command.system,
     ...(command.untrusted && { untrusted: true }),
     turn: starts && !waiting ? undefined : turn,
+    ...(command.mode === 'steer' && state.turn && { joins: state.turn.id }),
     ...turnOptionsOf(command),
   });
   if (starts) {
@@ -270,6 +272,20 @@ export function decideInput(
   }
   return events;
 }
+
+/** What concerns a whole turn cannot join one that has begun. Independent of the state: a client does not know it. */
+function checkSteering(command: SubmitInput): void {
+  const { call, replaces, answeredBy, continues } = command;
+  const refused = Object.entries({ call, replaces, answeredBy, continues, ...turnOptionsOf(command) });
+  const field = refused.find(([, value]) => value !== undefined)?.[0];
+  if (field) throw new Fault('invalid', `A message with mode "steer" cannot have "${field}".`);
+}
+
+/** The inputs that join the running turn with its next model call. */
+export const joining = ({ turn, queue }: SessionState): DurableEventBody<'input.joined'>[] =>
+  queue.flatMap(({ input, joins, turn: own }) =>
+    turn && own && joins === turn.id ? [{ type: 'input.joined', turn: turn.id, input, own }] : [],
+  );
 
 /** The turn without the calls that these results answer. */
 const withoutCalls = (turn: Turn, results: readonly { readonly call: CallId }[]): Turn => ({

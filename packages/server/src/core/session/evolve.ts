@@ -10,7 +10,14 @@ import {
   turnOptionsOf,
   type Usage,
 } from '@parlance/protocol';
-import { addUsage, type OpenCall, type SessionState, type Turn, waitingCall } from './session-state.ts';
+import {
+  addUsage,
+  type OpenCall,
+  type QueuedInput,
+  type SessionState,
+  type Turn,
+  waitingCall,
+} from './session-state.ts';
 
 /** Number of idempotency keys and finished turns to remember. */
 const REMEMBERED = 256;
@@ -41,16 +48,17 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         cutAt: event.seq,
       };
     case 'input.accepted': {
-      const { input, via, call, key, agent, turn } = event;
-      const queued = { input, via, call, agent, ...(turn && { turn }) };
+      const { input, via, call, key, agent, turn, joins } = event;
+      const queued = { input, via, call, agent, ...(turn && { turn }), terms: turnOptionsOf(event) };
       return {
         ...state,
         firstInput: state.firstInput || beginning(event.parts),
-        queue: state.queue.concat({ ...queued, terms: turnOptionsOf(event) }),
+        queue: joins ? withJoining(state.queue, { ...queued, joins }) : state.queue.concat(queued),
         keys: withKey(state.keys, key, event.seq),
       };
     }
     case 'input.cancelled':
+    case 'input.joined':
       return { ...state, queue: state.queue.filter(({ input }) => input !== event.input) };
     case 'turn.started': {
       const input = state.queue.find((queued) => queued.input === event.input);
@@ -168,6 +176,12 @@ function taken(state: SessionState, { items, seq }: DurableEvent<'history.import
     firstInput: state.firstInput || beginning(parts),
     keys: withKey(state.keys, key, seq),
   };
+}
+
+/** If the turn ends before it has joined, it is the next input: before those that were queued. */
+function withJoining(queue: SessionState['queue'], input: QueuedInput): SessionState['queue'] {
+  const at = queue.findLastIndex(({ joins }) => joins !== undefined) + 1;
+  return queue.toSpliced(at, 0, input);
 }
 
 const withKey = (keys: SessionState['keys'], key: string | undefined, seq: number): SessionState['keys'] =>

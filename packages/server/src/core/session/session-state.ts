@@ -72,6 +72,8 @@ export type QueuedInput = {
   readonly terms?: TurnOptions;
   /** id of its turn; absent if an older version queued it: the turn then uses the id of the input */
   readonly turn?: TurnId;
+  /** the turn that it joins, unless that ends first */
+  readonly joins?: TurnId;
 };
 
 export type SessionState = SessionSummary & {

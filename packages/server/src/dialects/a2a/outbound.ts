@@ -126,6 +126,8 @@ export function step(state: State, event: SessionEvent): StepResult<State, Strea
       const words = CANCELLED[event.reason];
       return changed(state, event, (task) => end(task, event, 'TASK_STATE_CANCELED', words));
     }
+    case 'input.joined':
+      return joined(state, event);
     case 'input.cancelled':
       return changed(state, event, (task) => end(task, event, 'TASK_STATE_CANCELED'));
     case 'agent.changed':
@@ -187,6 +189,22 @@ function started(state: State, event: DurableEvent<'turn.started'>): StepResult<
   const tasks = new Map(unfinished(state)).set(turn, task);
   const body = known ? statusUpdate(task) : { task: taskObject(task) };
   return [{ ...state, inputs, tasks }, frames([body])];
+}
+
+/** The task of the message has nothing left to do: the task that it joined answers it, and has the message in its history. */
+function joined(state: State, event: DurableEvent<'input.joined'>): StepResult<State, StreamResponse> {
+  const task = state.tasks.get(event.own);
+  if (!task) return [state, NONE];
+  const [ended, updates] = end(
+    task,
+    event,
+    'TASK_STATE_COMPLETED',
+    `The message joined the task ${event.turn}.`,
+  );
+  const tasks = new Map(state.tasks).set(event.own, ended);
+  const running = tasks.get(event.turn);
+  if (running) tasks.set(event.turn, { ...running, history: [...running.history, ...task.history] });
+  return [{ ...state, tasks }, frames(updates)];
 }
 
 const unfinished = ({ tasks }: State): [string, TaskProgress][] =>
@@ -261,7 +279,7 @@ function exchanged(before: TaskProgress, event: DurableEvent<'approval.answered'
 
 function end(
   task: TaskProgress,
-  event: DurableEvent<'turn.ended' | 'turn.failed' | 'turn.cancelled' | 'input.cancelled'>,
+  event: DurableEvent<'turn.ended' | 'turn.failed' | 'turn.cancelled' | 'input.cancelled' | 'input.joined'>,
   state: TaskState,
   words?: string,
 ): ChangedTask {

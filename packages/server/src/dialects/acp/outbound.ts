@@ -129,6 +129,11 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
       const words = input ? say(...userMessage(input.parts, event.input)) : [];
       return [{ ...state, via: input?.via }, words.map((frame) => exceptFor(frame, input?.via))];
     }
+    case 'input.joined': {
+      const input = before.inputs[event.input];
+      const words = input ? say(...userMessage(input.parts, event.input)) : [];
+      return [state, words.map((frame) => exceptFor(frame, input?.via))];
+    }
     case 'turn.resumed':
       return [{ ...state, block: null }, NONE];
     case 'step.restarted': {

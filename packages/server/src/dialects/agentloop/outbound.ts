@@ -29,6 +29,7 @@ import {
   trackCalls,
   trackInputs,
   type WaitingApprovals,
+  type WaitingInput,
 } from '../kit/tracking.ts';
 import type { Body, ClientFrame, Details, Item } from './contract.ts';
 
@@ -73,6 +74,15 @@ const lineBreak = (id: string, block: string): Body => piece(id, block, '\n');
 /** The text as it was sent, with the line break. */
 const withLineBreak = (text: string): string => (needsLineBreak(text) ? `${text}\n` : text);
 
+/** The sender already shows its own message. */
+const userFrame = (
+  { id, input }: DurableEvent<'turn.started' | 'input.joined'>,
+  { parts, via }: WaitingInput,
+): Frame<Body> => ({
+  body: { id: nthId(id, 1), type: 'response_item', payload: userItem(input, parts) },
+  except: via,
+});
+
 const needsLineBreak = (text: string): boolean => text !== '' && !text.endsWith('\n');
 
 function project(
@@ -106,14 +116,11 @@ function project(
       const input = before.inputs[event.input];
       const begun: Frame<Body> = { body: loading(id, true) };
       const anew = { ...state, texts: [], settled: 0 };
-      if (!input) return [anew, [begun]];
-      const item = userItem(event.input, input.parts);
-      // The sender already shows its own message.
-      const shown: Frame<Body> = {
-        body: { id: nthId(id, 1), type: 'response_item', payload: item },
-        except: input.via,
-      };
-      return [anew, [begun, shown]];
+      return [anew, [begun, ...(input ? [userFrame(event, input)] : [])]];
+    }
+    case 'input.joined': {
+      const input = before.inputs[event.input];
+      return [state, input ? [userFrame(event, input)] : NONE];
     }
     case 'turn.resumed':
       return [{ ...state, texts: state.texts.slice(0, state.settled) }, say(loading(id, true))];

@@ -118,6 +118,8 @@ export type State = {
   readonly writing: readonly CallWriting[];
   /** part of the current answer was shown */
   readonly shown: boolean;
+  /** messages that may join the turn */
+  readonly joining: Readonly<Record<string, { readonly id: string; readonly text: string }>>;
 };
 
 export const IDLE: State = {
@@ -127,6 +129,7 @@ export const IDLE: State = {
   open: null,
   writing: NOTHING_WRITTEN,
   shown: false,
+  joining: {},
 };
 
 export const projection: Projection<State, Update> & TurnProjection<State, Update> = {
@@ -205,7 +208,22 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
       return end(state, { turn: event.turn, kind: 'failed', fault: event.fault });
     case 'turn.cancelled':
       return end(state, { turn: event.turn, kind: 'cancelled' });
-    case 'input.accepted':
+    case 'input.accepted': {
+      const { input, key: id = input, parts } = event;
+      if (!event.joins) return [state, NONE];
+      return [{ ...state, joining: { ...state.joining, [input]: { id, text: textOf(parts) } } }, NONE];
+    }
+    case 'input.joined': {
+      const { [event.input]: message, ...joining } = state.joining;
+      if (!message) return [state, NONE];
+      const { id: messageId, text: delta } = message;
+      const shown: ContentEvent[] = [
+        { type: 'TEXT_MESSAGE_START', messageId, role: 'user' },
+        ...(delta === '' ? [] : [{ type: 'TEXT_MESSAGE_CONTENT', messageId, delta } as const]),
+        { type: 'TEXT_MESSAGE_END', messageId },
+      ];
+      return [{ ...state, joining }, bodies(event.turn, shown)];
+    }
     case 'agent.changed':
     case 'approval.requested':
     case 'approval.answered':

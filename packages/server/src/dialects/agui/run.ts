@@ -400,6 +400,7 @@ class Transcript {
         return;
       }
       case 'input.cancelled':
+      case 'input.joined':
         this.#waiting.delete(event.input);
         return;
       case 'turn.started': {

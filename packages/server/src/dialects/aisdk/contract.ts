@@ -166,7 +166,7 @@ export type ServerTool = { readonly providerExecuted?: true; readonly dynamic?: 
 
 export type Chunk =
   | (Official<'start'> & { readonly messageId: string })
-  | Official<'start-step' | 'finish-step' | 'reset-step' | 'abort' | 'error'>
+  | Official<'start-step' | 'finish-step' | 'reset-step' | 'steering-message' | 'abort' | 'error'>
   | Official<
       'text-start' | 'text-delta' | 'text-end' | 'reasoning-start' | 'reasoning-delta' | 'reasoning-end'
     >

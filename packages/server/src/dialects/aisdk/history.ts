@@ -5,8 +5,6 @@ import {
   type HistoryItem,
   type InputId,
   type Json,
-  type Link,
-  type PromptPart,
   type SessionEvent,
   type TurnId,
   textOf,
@@ -17,7 +15,7 @@ import type { Frame } from '../kit/projection.ts';
 import { firstWholeTurn, latestEvents } from '../kit/replay.ts';
 import type { Chunk, ToolChunk } from './contract.ts';
 import { messageId, metadataOf, type StoredInput } from './log.ts';
-import { type Body, fileUrl, joined, START, step } from './outbound.ts';
+import { type Body, joined, START, step, userPart } from './outbound.ts';
 
 type History = {
   readonly messages: readonly UIMessage[];
@@ -91,6 +89,7 @@ export class HistoryFold {
         break;
       }
       case 'input.cancelled':
+      case 'input.joined':
         this.#waiting.delete(event.input);
         break;
       case 'turn.started':
@@ -167,25 +166,6 @@ function userMessage(event: DurableEvent<'input.accepted'>): UIMessage | null {
 
 const idOf = (event: StoredInput): string => messageId(event) ?? event.id;
 
-const userPart = (part: PromptPart): UIPart =>
-  part.type === 'text'
-    ? part.link
-      ? linkedFile(part.link)
-      : { type: 'text', text: part.text }
-    : {
-        type: 'file',
-        mediaType: part.mime,
-        ...(part.type === 'file' && { filename: part.name }),
-        url: fileUrl(part),
-      };
-
-const linkedFile = ({ kind, url, mime, name }: Link) => ({
-  type: 'file' as const,
-  mediaType: mime ?? (kind === 'image' ? 'image/*' : 'application/octet-stream'),
-  ...(name !== undefined && { filename: name }),
-  url,
-});
-
 /** The message of the user, and the reply to it as one message. */
 function importedEntries(event: DurableEvent<'history.imported'>): Entry[] {
   const { input, items, seq } = event;
@@ -254,6 +234,7 @@ type UIPart =
   | TextPart
   | ToolPart
   | { readonly type: 'step-start' }
+  | Extract<Chunk, { type: 'steering-message' }>
   | { readonly type: 'file'; readonly mediaType: string; readonly filename?: string; readonly url: string };
 
 type UIMessage = {
@@ -276,6 +257,9 @@ class MessageBuilder {
   add(chunk: Chunk): void {
     const { parts } = this.message;
     switch (chunk.type) {
+      case 'steering-message':
+        parts.push(chunk);
+        break;
       case 'start-step':
         parts.push({ type: 'step-start' });
         break;

@@ -8,19 +8,21 @@ import {
   isDurable,
   isTurnEvent,
   type Json,
+  type Link,
   type PromptPart,
   type SessionEvent,
   type TurnId,
   textOf,
   withoutPages,
 } from '@parlance/protocol';
+import type { FileUIPart, TextUIPart } from 'ai';
 import type { Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
 import { finalAnswer, resultData } from '../kit/tracking.ts';
 import { type TurnProjection, TurnReader } from '../kit/turn-reader.ts';
 import type { Chunk, FinishReason, ServerTool } from './contract.ts';
-import type { AcceptedInput } from './log.ts';
+import { type AcceptedInput, messageId } from './log.ts';
 
 type Call = {
   /** the page that declared the tool runs it */
@@ -47,6 +49,8 @@ type State = {
   readonly pageTools: readonly string[];
   /** the same for queued inputs */
   readonly declared: Readonly<Record<string, readonly string[]>>;
+  /** messages that may join the turn */
+  readonly joining: Readonly<Record<string, Extract<Chunk, { type: 'steering-message' }>>>;
 };
 
 const IDLE: Omit<State, 'declared'> = {
@@ -56,6 +60,7 @@ const IDLE: Omit<State, 'declared'> = {
   calls: {},
   finish: 'stop',
   pageTools: [],
+  joining: {},
 };
 
 export type Body = { readonly turn: TurnId; readonly chunk: Chunk };
@@ -82,12 +87,27 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
     case 'input.accepted': {
       // Callers in other protocols run their own tools: for the page these are like tools of the server.
       const names = event.dialect === 'aisdk' ? (event.tools ?? []).map(({ name }) => name) : [];
+      if (event.joins) {
+        const id = messageId(event) ?? event.input;
+        const message = {
+          type: 'steering-message',
+          id,
+          parts: withoutPages(event.parts).map(userPart),
+        } as const;
+        return [{ ...state, joining: { ...state.joining, [event.input]: message } }, NONE];
+      }
       if (names.length === 0) return [state, NONE];
       return [{ ...state, declared: { ...state.declared, [event.input]: names } }, NONE];
     }
     case 'input.cancelled': {
       const { [event.input]: _cancelled, ...declared } = state.declared;
       return [{ ...state, declared }, framesOf(event.turn, { type: 'abort' })];
+    }
+    case 'input.joined': {
+      const { [event.input]: message, ...joining } = state.joining;
+      if (!message) return [state, NONE];
+      const last: Chunk[] = state.step === 'none' ? [] : [{ type: 'finish-step' }];
+      return [{ ...state, joining, step: 'none' }, framesOf(event.turn, ...last, message)];
     }
     case 'turn.started': {
       const { turn, input } = event;
@@ -163,6 +183,26 @@ export function joined(before: State, { open, openArguments }: SessionSnapshot):
       add(inStep(state, written.turn, (now) => argumentsWritten(now, { ...written, offset: 0 })));
   return [state, frames];
 }
+
+/** A part of a message that a user wrote. */
+export const userPart = (part: PromptPart): TextUIPart | FileUIPart =>
+  part.type === 'text'
+    ? part.link
+      ? linkedFile(part.link)
+      : { type: 'text', text: part.text }
+    : {
+        type: 'file',
+        mediaType: part.mime,
+        ...(part.type === 'file' && { filename: part.name }),
+        url: fileUrl(part),
+      };
+
+const linkedFile = ({ kind, url, mime, name }: Link) => ({
+  type: 'file' as const,
+  mediaType: mime ?? (kind === 'image' ? 'image/*' : 'application/octet-stream'),
+  ...(name !== undefined && { filename: name }),
+  url,
+});
 
 const framesOf = (turn: TurnId, ...chunks: Chunk[]): Frame<Body>[] =>
   chunks.map((chunk) => ({ body: { turn, chunk } }));

@@ -64,7 +64,8 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
     return [{ ...state, session_id: event.named ? event.session : undefined }, NONE];
   if (!isTurnEvent(event)) return [state, NONE];
   switch (event.type) {
-    case 'turn.started': {
+    case 'turn.started':
+    case 'input.joined': {
       const input = before.inputs[event.input];
       return [state, input ? say({ type: 'user_message', message: textOf(input.parts) }) : NONE];
     }

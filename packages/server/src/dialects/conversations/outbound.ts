@@ -147,6 +147,7 @@ export function step(before: State, event: SessionEvent): StepResult<State, Body
       return [{ ...state, ...IDLE }, event.reason === 'denied' ? answered(state, event) : cancelled()];
     }
     case 'input.cancelled':
+    case 'input.joined':
     case 'call.requested':
     case 'tool.started':
     case 'call.deferred':

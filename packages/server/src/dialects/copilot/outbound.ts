@@ -82,6 +82,7 @@ function progress(event: DurableEvent, { tasks }: TaskList): Body[] {
     case 'turn.cancelled':
       return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'interrupted' }];
     case 'input.cancelled':
+    case 'input.joined':
     case 'input.accepted':
     case 'turn.resumed':
     case 'agent.changed':
@@ -322,6 +323,7 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
       };
     }
     case 'input.cancelled':
+    case 'input.joined':
     case 'turn.started':
     case 'turn.resumed':
     case 'turn.ended':

@@ -79,6 +79,7 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
       return { ...before, ended: 'failed', reason: CANCELLED[event.reason] };
     case 'input.accepted':
     case 'input.cancelled':
+    case 'input.joined':
     case 'turn.started':
     case 'turn.resumed':
     case 'agent.changed':

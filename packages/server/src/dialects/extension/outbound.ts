@@ -152,6 +152,7 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
     case 'input.accepted':
     case 'step.ended':
     case 'input.cancelled':
+    case 'input.joined':
     case 'call.deferred':
     case 'call.arguments.delta':
       return [state, NONE];

@@ -383,4 +383,5 @@ const asksCaller = ({ type }: SessionEvent): boolean =>
 /** Whether the message is processed from now on, or never. */
 const isLastOf = ({ input }: { readonly input: string }, event: SessionEvent): boolean =>
   event.type === 'session.erased' ||
-  ((event.type === 'turn.started' || event.type === 'input.cancelled') && event.input === input);
+  ((event.type === 'turn.started' || event.type === 'input.joined' || event.type === 'input.cancelled') &&
+    event.input === input);

@@ -95,7 +95,7 @@ export function firstSeen(
   return call && !call.shown ? call : null;
 }
 
-// Queued inputs: a message is shown when its turn starts.
+// Queued inputs: a message is shown when its turn starts, or when it joins the running turn.
 
 export type WaitingInput = { readonly parts: readonly Part[]; readonly via: ConnectionId | undefined };
 export type Inputs = Readonly<Record<string, WaitingInput>>;
@@ -110,6 +110,7 @@ export function trackInputs(inputs: Inputs, event: SessionEvent): Inputs {
       if (event.parts.length === 0 && !event.call) return inputs;
       return { ...inputs, [event.input]: { parts: event.parts, via: event.via } };
     case 'input.cancelled':
+    case 'input.joined':
     case 'turn.started': {
       const { [event.input]: _begun, ...waiting } = inputs;
       return waiting;

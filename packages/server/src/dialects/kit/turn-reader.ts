@@ -196,7 +196,8 @@ export class TurnReader<State, Update extends { readonly turn: TurnId }> {
   #pass(...[frames, event, seq, at]: Step<Update>): void {
     this.seq = seq;
     this.at = at;
-    const isInputs = event?.type === 'turn.started' || event?.type === 'input.cancelled';
+    const isInputs =
+      event?.type === 'turn.started' || event?.type === 'input.joined' || event?.type === 'input.cancelled';
     if (isInputs && this.#target?.input === event.input) this.#last = event.turn;
     for (const { body } of frames) if (this.follows(body.turn)) this.#listener?.update(body, event);
     if (event && isDurable(event)) this.#end(event);

@@ -179,6 +179,7 @@ function step(state: State, event: SessionEvent): StepResult<State, TurnUpdate> 
     case 'turn.cancelled':
       return [IDLE, [{ body: { turn: event.turn, kind: 'failed', fault: CANCELLED } }]];
     case 'input.accepted':
+    case 'input.joined':
     case 'agent.changed':
     case 'approval.explained':
     case 'call.progress':

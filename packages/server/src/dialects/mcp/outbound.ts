@@ -59,6 +59,7 @@ function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
   switch (event.type) {
     case 'input.accepted':
     case 'input.cancelled':
+    case 'input.joined':
     case 'turn.started':
     case 'turn.resumed':
     case 'turn.ended':

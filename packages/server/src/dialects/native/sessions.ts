@@ -176,6 +176,7 @@ const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly E
   'input.submit': () => [
     ['Send a message', { parts: text('count to 20') }],
     ['Ask for a command that needs approval', { parts: text('run touch hello.txt') }],
+    ['Steer the running turn', { parts: text('count in steps of two'), mode: 'steer' }],
     ['Interrupt the running turn', { parts: text('count to 3'), mode: 'supersede' }],
     ['Let the model continue without a new message', { parts: [], continues: true }],
     [

@@ -108,6 +108,9 @@ export function turnChanges(events: readonly DurableEvent[]): TurnChange[] {
       case 'approval.answered':
         change(event, event.turn, { state: 'working', waiting: -1 });
         break;
+      case 'input.joined':
+        change(event, event.own, { state: 'ended' });
+        break;
       case 'turn.ended':
       case 'turn.failed':
       case 'turn.cancelled':

@@ -318,7 +318,11 @@ export const hasInput = (
   key: string,
 ): boolean =>
   queued.some((input) => input.key === key) ||
-  entries.some((entry) => entry.kind === 'turn' && entry.input?.key === key);
+  entries.some(
+    (entry) =>
+      entry.kind === 'turn' &&
+      (entry.input?.key === key || entry.items.some((item) => item.kind === 'input' && item.key === key)),
+  );
 
 /** `crypto.randomUUID` is missing on pages served over plain HTTP. */
 const newKey = (): string => crypto.getRandomValues(new Uint32Array(4)).join('-');

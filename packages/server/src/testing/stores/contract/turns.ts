@@ -15,6 +15,7 @@ type Step =
   | 'accepted'
   | 'queued'
   | 'started'
+  | 'joined'
   | 'asked'
   | 'answered'
   | 'ended'
@@ -38,6 +39,8 @@ function eventOf(ref: SessionRef, words: string, seq: number): DurableEvent {
       return { ...base, type: 'input.accepted', input, parts: [], dialect: 'native', turn };
     case 'started':
       return { ...base, type: 'turn.started', turn, input, agent: AGENT };
+    case 'joined':
+      return { ...base, type: 'input.joined', turn: TurnId.parse('another'), input, own: turn };
     case 'asked':
       return {
         ...base,
@@ -126,6 +129,15 @@ export function turnsContract(implementation: Implementation): void {
       });
       expect(await store.turns.find(ref, TurnId.parse('c'))).toMatchObject({ first: 11, last: 13 });
       expect(await store.turns.find(refOf('bob', 'one'), TurnId.parse('a'))).toBeNull();
+    }));
+
+  test('the own turn of an input that joins another has ended', () =>
+    withStore(implementation, async (store) => {
+      const ref = refOf('ada', 'one');
+      await happens(store, ref, { steps: ['another accepted', 'another started', 'b queued'] });
+      await happens(store, ref, { steps: ['b joined'] });
+      expect(await listed(store)).toEqual(['b ended', 'another working']);
+      expect(await store.turns.find(ref, TurnId.parse('b'))).toMatchObject({ first: 3, last: 4 });
     }));
 
   test('turns are of their owner, and not of archived, ephemeral or erased sessions', () =>
