@@ -226,6 +226,8 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
     async function expectFound(who: Person): Promise<void> {
       for (const [name, route] of Object.entries(routes)) {
         if (route.method !== 'get' || route.security !== 'caller' || !name.includes('{id}')) continue;
+        // Each session has items of its own: e2e/openai/conversations.test.ts finds them.
+        if (name.includes('{item}')) continue;
         for (const { status, text } of await responsesOf(route, probesOf(route, data.ids), who)) {
           // The session is idle, so a stream may have nothing to show.
           if (status === 204 && route.answers[204]) continue;

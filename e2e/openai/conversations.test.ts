@@ -156,3 +156,126 @@ test('they are served at /v1 of an extra listener; /v1 of the default one belong
   });
   expect(await elsewhere.text()).not.toContain('"object":"conversation"');
 });
+
+describe('items', () => {
+  const typesOf = async (id: string) =>
+    (await client.conversations.items.list(id, { order: 'asc' })).data.map(({ type }) => type);
+
+  test('are added without a model, in several requests, and are in the next prompt', async () => {
+    const { id } = await client.conversations.create();
+    const before = model.requests.length;
+    const added = await client.conversations.items.create(id, {
+      items: [
+        { type: 'message', role: 'system', content: 'Be brief.' },
+        { type: 'message', role: 'user', content: 'The weather?' },
+        { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Rome"}' },
+      ],
+    });
+    expect(added).toMatchObject({ object: 'list', has_more: false });
+    expect(added.data).toMatchObject([
+      { type: 'message', role: 'system', content: [{ type: 'input_text', text: 'Be brief.' }] },
+      { type: 'message', role: 'user' },
+      { type: 'function_call', call_id: 'call_1', name: 'weather', arguments: '{"city":"Rome"}' },
+    ]);
+    await client.conversations.items.create(id, {
+      items: [
+        { type: 'function_call_output', call_id: 'call_1', output: 'sunny' },
+        { type: 'message', role: 'assistant', content: 'It is sunny.' },
+      ],
+    });
+    expect(model.requests.length).toBe(before);
+    expect(await typesOf(id)).toEqual([
+      'message',
+      'message',
+      'function_call',
+      'function_call_output',
+      'message',
+    ]);
+    await say(id, 'and now?');
+    expect(model.requests.at(-1)?.messages.slice(-5)).toMatchObject([
+      { role: 'user', content: 'The weather?' },
+      { role: 'assistant', tool_calls: [{ id: 'call_1' }] },
+      { role: 'tool', content: 'sunny' },
+      { role: 'assistant', content: 'It is sunny.' },
+      { role: 'user', content: 'and now?' },
+    ]);
+  });
+
+  test('that are calls without a result, and results without a call, do not reach the model as such', async () => {
+    const { id } = await client.conversations.create();
+    await client.conversations.items.create(id, {
+      items: [{ type: 'function_call', call_id: 'call_open', name: 'weather', arguments: '{}' }],
+    });
+    await client.conversations.items.create(id, {
+      items: [{ type: 'function_call_output', call_id: 'call_unknown', output: 'nothing' }],
+    });
+    await say(id, 'go on');
+    const roles = model.requests.at(-1)?.messages.map(({ role }) => role);
+    expect(roles?.slice(-3)).toEqual(['assistant', 'tool', 'user']);
+    expect(JSON.stringify(model.requests.at(-1)?.messages)).not.toContain('call_unknown');
+  });
+
+  test('are retrieved and deleted one by one, and leave the prompt', async () => {
+    const { id } = await client.conversations.create({
+      items: [
+        { role: 'user', content: 'the first' },
+        { role: 'assistant', content: 'noted' },
+        { role: 'user', content: 'the second' },
+      ],
+    });
+    await say(id, 'the third');
+    const { data } = await client.conversations.items.list(id, { order: 'asc' });
+    const [first, noted] = data;
+    const at = { conversation_id: id };
+    expect(await client.conversations.items.retrieve(noted?.id ?? '', at)).toEqual(noted as never);
+    expect(await client.conversations.items.delete(noted?.id ?? '', at)).toMatchObject({ id });
+    expect(await client.conversations.items.delete(first?.id ?? '', at)).toMatchObject({ id });
+    expect(await failure(client.conversations.items.retrieve(noted?.id ?? '', at))).toMatchObject({
+      status: 404,
+      param: 'item_id',
+    });
+    expect((await textsOf(id)).slice(0, 2)).toEqual(['the second', 'the third']);
+    const latest = await client.conversations.items.list(id, { limit: 10 });
+    expect(latest.data.map((item) => item.id)).toEqual(
+      data
+        .slice(2)
+        .map((item) => item.id)
+        .reverse(),
+    );
+    await say(id, 'the fourth');
+    const prompt = JSON.stringify(model.requests.at(-1)?.messages);
+    expect(prompt).not.toContain('noted');
+    expect(prompt).not.toContain('the first');
+    expect(prompt).toContain('the second');
+  });
+
+  test('of a removed call take the result along', async () => {
+    const { id } = await client.conversations.create({
+      items: [
+        { role: 'user', content: 'look' },
+        { type: 'function_call', call_id: 'call_2', name: 'weather', arguments: '{}' },
+        { type: 'function_call_output', call_id: 'call_2', output: 'rain' },
+      ],
+    });
+    const { data } = await client.conversations.items.list(id, { order: 'asc' });
+    await client.conversations.items.delete(data[1]?.id ?? '', { conversation_id: id });
+    await say(id, 'and?');
+    expect(model.requests.at(-1)?.messages.map(({ role }) => role)).not.toContain('tool');
+  });
+
+  test('of other users and unknown conversations are not found', async () => {
+    const { id } = await client.conversations.create({ items: [{ role: 'user', content: 'mine' }] });
+    const { data } = await client.conversations.items.list(id);
+    const other = openaiClient(server.http, { key: await server.login('uma', 'uma-password') });
+    const item = data[0]?.id ?? '';
+    const at = { conversation_id: id };
+    expect(await failure(other.conversations.items.retrieve(item, at))).toMatchObject({ status: 404 });
+    expect(await failure(other.conversations.items.delete(item, at))).toMatchObject({ status: 404 });
+    const items = [{ role: 'user' as const, content: 'x' }];
+    expect(await failure(other.conversations.items.create(id, { items }))).toMatchObject({ status: 404 });
+    expect(await failure(client.conversations.items.create(id, { items: [] }))).toMatchObject({
+      status: 400,
+    });
+    expect(await textsOf(id)).toEqual(['mine']);
+  });
+});

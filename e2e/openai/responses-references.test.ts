@@ -44,9 +44,10 @@ test('items of another session in any dialect are imported', async () => {
   ]);
   const copy = await client.conversations.create({ items: referred(items) });
   const copied = await client.conversations.items.list(copy.id, { order: 'asc' });
-  expect(copied.data.map((item) => item.type === 'message' && item.content)).toEqual(
-    items.map((item) => item.type === 'message' && item.content),
-  );
+  // Reasoning is for the model that wrote it.
+  const contents = (list: typeof items) =>
+    list.flatMap((item) => (item.type === 'message' ? item.content : []));
+  expect(contents(copied.data)).toEqual(contents(items));
   const again = await ask([...referred(copied.data), user('three')]);
   expect(promptText()).toContain('three');
   expect(again.data.status).toBe('completed');

@@ -1,6 +1,6 @@
 /**
  * Codex CLI with Parlance as its model provider: a task with a command that Codex runs, and a second task in
- * the same conversation. Both are one session.
+ * the same conversation, over HTTP and over a WebSocket. Both are one session.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -55,7 +55,7 @@ async function codex(...args: string[]): Promise<string> {
   return out + err;
 }
 
-const CONFIG = `
+const config = (supportsWebSockets: boolean) => `
 model = "fake"
 model_provider = "parlance"
 approval_policy = "never"
@@ -66,23 +66,28 @@ name = "Parlance"
 base_url = "${server.http}/openai/v1"
 env_key = "PARLANCE_TOKEN"
 wire_api = "responses"
+supports_websockets = ${supportsWebSockets}
 `;
 
 try {
-  await Bun.write(join(folder, '.codex/config.toml'), CONFIG);
   writeFileSync(join(folder, 'note.txt'), `${WORD}\n`);
-  const first = await codex('--skip-git-repo-check', 'What does the file say?');
-  assert.match(first, new RegExp(`The file says ${WORD}`));
-  const second = await codex('resume', '--last', '--skip-git-repo-check', 'What did I ask?');
-  assert.match(second, /You asked about a file before/);
+  for (const [index, supportsWebSockets] of [false, true].entries()) {
+    await Bun.write(join(folder, '.codex/config.toml'), config(supportsWebSockets));
+    const first = await codex('--skip-git-repo-check', 'What does the file say?');
+    assert.match(first, new RegExp(`The file says ${WORD}`));
+    // It would use HTTP after a failure.
+    assert.doesNotMatch(first, /reconnecting|fall(?:ing)? ?back/i);
+    const second = await codex('resume', '--last', '--skip-git-repo-check', 'What did I ask?');
+    assert.match(second, /You asked about a file before/);
 
-  const { sessions } = await getJson<{ sessions: { id: string }[] }>(`${server.http}/v1/sessions`);
-  assert.equal(sessions.length, 1, 'both tasks are one session');
-  const events = await durableOf(server, sessions[0]?.id ?? '');
-  const count = (type: string) => events.filter((event) => event.type === type).length;
-  assert.equal(count('turn.started'), 2);
-  assert.equal(count('call.deferred'), 1);
-  assert.equal(count('history.imported'), 0);
+    const { sessions } = await getJson<{ sessions: { id: string }[] }>(`${server.http}/v1/sessions`);
+    assert.equal(sessions.length, index + 1, 'both tasks are one session');
+    const events = await durableOf(server, sessions[0]?.id ?? '');
+    const count = (type: string) => events.filter((event) => event.type === type).length;
+    assert.equal(count('turn.started'), 2);
+    assert.equal(count('call.deferred'), 1);
+    assert.equal(count('history.imported'), 0);
+  }
 } finally {
   await server.kill();
   model.stop();

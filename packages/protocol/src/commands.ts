@@ -1,7 +1,7 @@
 /** Commands of a session. The native dialect accepts them as they are. */
 import { z } from 'zod';
 import { ApprovalAnswer, ApprovalMode, DirectCall, InputMode } from './event-fields.ts';
-import { History, SystemText } from './history.ts';
+import { History, HistoryItem, MAX_HISTORY_ITEMS, SystemText } from './history.ts';
 import { ApprovalId, CallId, InputId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
@@ -129,6 +129,20 @@ export const SessionLabel = z.object({
   labels: z.record(z.string().max(100), z.string().max(2_000)),
 });
 
+/** Adds messages from elsewhere to a session that is idle. No model is called. */
+export const HistoryAppend = z.object({
+  type: z.literal('history.append'),
+  /** results may follow with a later command */
+  items: z.array(HistoryItem).min(1).max(MAX_HISTORY_ITEMS),
+});
+/** Removes one item of an event from the context of a session that is idle; a call goes with its result. */
+export const HistoryRemove = z.object({
+  type: z.literal('history.remove'),
+  seq: z.int().min(1),
+  /** position in `items` of an imported history; otherwise 0 */
+  index: z.int().min(0).default(0),
+});
+
 export const ContextCompact = z.object({ type: z.literal('context.compact') });
 export const SessionClear = z.object({ type: z.literal('session.clear') });
 
@@ -147,6 +161,8 @@ export const Command = z.discriminatedUnion('type', [
   SessionTag,
   SessionLabel,
   GrantRevoke,
+  HistoryAppend,
+  HistoryRemove,
   ContextCompact,
   SessionClear,
 ]);

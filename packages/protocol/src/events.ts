@@ -63,6 +63,14 @@ export const EVENTS = {
     /** whether it contains untrusted content; absent: if it contains tool results or pages */
     untrusted: z.boolean().optional(),
   }),
+  /** One item leaves the context; a call leaves it with its result. The events stay. */
+  'history.removed': durable('session', {
+    /** the event that the item is of */
+    item: z.number(),
+    /** position in `items` of an imported history; otherwise 0 */
+    index: z.number(),
+    by: z.string(),
+  }),
   /** The conversation so far leaves the context. The events stay. */
   'session.cleared': durable('session', { by: z.string() }),
 

@@ -64,7 +64,11 @@ const EVENT_UPCASTS: readonly EventUpcast[] = [
     'tool.ended': only(hasPage, withPage),
     'history.imported': only(importsPage, ADDED),
   },
-  { 'input.accepted': only(({ joins }) => joins !== undefined, ADDED), 'input.joined': ADDED },
+  {
+    'input.accepted': only(({ joins }) => joins !== undefined, ADDED),
+    'input.joined': ADDED,
+    'history.removed': ADDED,
+  },
 ];
 
 /** The newest version of events. */

@@ -52,6 +52,8 @@ const REPEATABLE: Readonly<Record<Command['type'], boolean>> = {
   'approval.explain': false,
   'call.answer': false,
   'grant.revoke': false,
+  'history.append': false,
+  'history.remove': true,
   'context.compact': false,
   'session.clear': false,
 };

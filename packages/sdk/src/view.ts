@@ -217,6 +217,9 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
     }
     case 'grant.revoked':
       return { ...view, grants: view.grants.filter((grant) => grant !== event.grant) };
+    // What was said stays visible.
+    case 'history.removed':
+      return view;
     case 'context.compacted': {
       const { summary, oldTokens, newTokens, at, seq } = event;
       const compaction = { kind: 'compaction', summary, oldTokens, newTokens, at, seqs: [seq] } as const;

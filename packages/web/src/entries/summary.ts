@@ -61,6 +61,7 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
   'session.created': ({ dialect, domain, agent }) =>
     `created by ${dialect}, agent ${agent.name} of ${domain}`,
   'history.imported': ({ items, dialect }) => `${items.length} items imported from ${dialect}`,
+  'history.removed': ({ item }) => `item of event ${item}`,
   'session.cleared': ({ by }) => `context cleared by ${by}`,
   'session.rewound': ({ from, by }) => `rewound to before event ${from} by ${by}`,
   'session.configured': ({ model, approval, agent, by }) =>

@@ -73,7 +73,10 @@ function newIds({ turn }: Caller, newId: () => string): DecisionContext['ids'] {
 }
 
 function historyInputs(command: DecidableCommand, newId: () => string): InputId[] {
-  const items = (command.type === 'session.create' && command.history) || [];
+  const items =
+    command.type === 'history.append'
+      ? command.items
+      : (command.type === 'session.create' && command.history) || [];
   return items.filter(({ type }) => type === 'user').map(() => newId() as InputId);
 }
 

@@ -25,6 +25,7 @@ import type { ModelCallInfo, ModelOutcome, ModelTrace, Observers } from '../port
 import { defineTool, type Tool } from '../ports/tool.ts';
 import type { Agent } from '../session/agent-catalog.ts';
 import { type Context, evolveContext } from '../session/context.ts';
+import { paired } from '../session/history.ts';
 import { overheadTokens, promptTokens } from '../session/tokens.ts';
 import type { Session } from './session.ts';
 import type { TurnDeps } from './turn-deps.ts';
@@ -119,7 +120,7 @@ export function requestFor(agent: Agent, { terms, owner, deps }: RequestOf): Omi
     tools: [...offeredTo(deps, agent.id, terms).values()]
       .filter((tool) => tool.available?.(owner) ?? true)
       .map(toolSpec),
-    trim: (items) => promptItemsOf(deps.trim?.(items) ?? items),
+    trim: (items) => paired(promptItemsOf(deps.trim?.(items) ?? items)),
   };
 }
 

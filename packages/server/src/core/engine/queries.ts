@@ -156,7 +156,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       const { catalog } = deps;
       const answering = catalog.agent(agent ?? catalog.first(catalog.defaultDomain).id);
       const request = requestFor(answering, { terms, owner, deps });
-      return promptTokens({ ...request, items: promptItemsOf(promptItems(items)) });
+      return promptTokens({ ...request, items: itemsOfHistory(items) });
     },
 
     toolSpecs: (): (ToolSpec & { requiresApproval: boolean })[] =>
@@ -183,10 +183,13 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       const { catalog } = deps;
       const answering = catalog.agent(agent ?? catalog.first(catalog.defaultDomain).id);
       const model = { ...deps, provider: providerOf(deps, answering, null) };
-      return summaryOfItems(model, promptItemsOf(promptItems(items)), { signal });
+      return summaryOfItems(model, itemsOfHistory(items), { signal });
     },
   };
 }
+
+const itemsOfHistory = (items: readonly HistoryItem[]) =>
+  promptItemsOf(promptItems(items).map(({ item }) => item));
 
 // Full-text search over the messages of the caller's own sessions.
 

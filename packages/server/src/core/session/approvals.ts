@@ -136,6 +136,8 @@ function needed(command: Command): Permission[] {
     case 'turn.cancel':
     case 'approval.explain':
     case 'context.compact':
+    case 'history.append':
+    case 'history.remove':
     case 'session.clear':
       return ['chat:send'];
   }

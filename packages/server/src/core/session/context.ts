@@ -16,6 +16,8 @@ type Entry = {
   readonly item: ContextItem;
   readonly turn: number;
   readonly tokens: number;
+  /** the event that it is of, and the position in an imported history */
+  readonly from: { readonly seq: number; readonly index: number };
   readonly untrusted?: true;
 };
 
@@ -53,10 +55,15 @@ export const EMPTY: Context = {
 function add(
   context: Context,
   item: ContextItem,
-  { settles, untrusted = false }: { readonly settles: boolean; readonly untrusted?: boolean | undefined },
+  {
+    seq,
+    settles,
+    untrusted = false,
+  }: { readonly seq: number; readonly settles: boolean; readonly untrusted?: boolean | undefined },
 ): Context {
   const tokens = itemTokens(item);
-  const entry = { item, tokens, turn: context.turns.at(-1)?.started ?? 0, ...(untrusted && { untrusted }) };
+  const turn = context.turns.at(-1)?.started ?? 0;
+  const entry = { item, tokens, turn, from: { seq, index: 0 }, ...(untrusted && { untrusted }) };
   const entries = [...context.entries, entry];
   return {
     ...context,
@@ -68,15 +75,16 @@ function add(
 
 /** Adds an input whose turn starts, or that joins the running turn. Without parts, the model continues from the existing context. */
 function spoken(context: Context, input: WaitingInput | undefined): Context {
-  const { parts = [], data, system, untrusted } = input ?? {};
+  const { parts = [], data, system, untrusted, seq = 0 } = input ?? {};
   const before = instructed(context, system?.before);
   const withInput =
-    parts.length > 0 ? add(before, { kind: 'user', parts, data }, { settles: true, untrusted }) : before;
+    parts.length > 0 ? add(before, { kind: 'user', parts, data }, { seq, settles: true, untrusted }) : before;
   return instructed(withInput, system?.after);
 }
 
+/** It cannot be removed on its own, so it has no event. */
 const instructed = (context: Context, text: string | undefined): Context =>
-  text ? add(context, { kind: 'system', text }, { settles: true }) : context;
+  text ? add(context, { kind: 'system', text }, { seq: 0, settles: true }) : context;
 
 /** Sorts the results at the end in the order of their calls, before instructions that came with them. */
 function inCallOrder(context: Context): Context {
@@ -106,6 +114,18 @@ function before(context: Context, input: number): Context {
     { ...context, turns, counted: null },
     context.entries.filter((entry) => entry.turn < first.started),
   );
+}
+
+/** The context without an item: model APIs refuse a call without its result, and vice versa. */
+function without(context: Context, { item: seq, index }: DurableEvent<'history.removed'>): Context {
+  const isIt = ({ from }: Entry) => from.seq === seq && from.index === index;
+  const removed = context.entries.find(isIt)?.item;
+  if (!removed) return context;
+  const call = 'call' in removed ? removed.call : null;
+  const rest = context.entries.filter(
+    (entry) => !isIt(entry) && (call === null || !('call' in entry.item) || entry.item.call !== call),
+  );
+  return keep({ ...context, counted: null }, rest);
 }
 
 /** The characters of all texts, files and arguments in the context: about its size in memory. */
@@ -176,7 +196,13 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       const turns = input ? context.turns.concat({ started: seq, input: seq, id: input }) : context.turns;
       const turn = turns.at(-1)?.started ?? 0;
       const added = promptItems(items).map(
-        (item): Entry => ({ item, tokens: itemTokens(item), turn, ...(untrusted && { untrusted }) }),
+        ({ item, index }): Entry => ({
+          item,
+          tokens: itemTokens(item),
+          turn,
+          from: { seq, index },
+          ...(untrusted && { untrusted }),
+        }),
       );
       // `concat` and an incremental sum: a history may have thousands of these events.
       const entries = context.entries.concat(added);
@@ -187,23 +213,27 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       return add(
         context,
         { kind: 'reasoning', text: event.text, sealed: event.sealed },
-        { settles: event.interrupted === true },
+        { seq: event.seq, settles: event.interrupted === true },
       );
     case 'text.ended':
-      return add(context, { kind: 'text', text: event.text }, { settles: event.interrupted === true });
+      return add(
+        context,
+        { kind: 'text', text: event.text },
+        { seq: event.seq, settles: event.interrupted === true },
+      );
     case 'call.requested':
       // Calls are recorded with the end of their step, and direct calls have no step: they are never
       // discarded.
       return add(
         context,
         { kind: 'call', call: event.call, tool: event.tool, input: event.input, sealed: event.sealed },
-        { settles: true },
+        { seq: event.seq, settles: true },
       );
     case 'tool.ended': {
-      const { call, parts, data, outcome } = event;
+      const { call, parts, data, outcome, seq } = event;
       const item: ContextItem = { kind: 'result', call, parts, failed: outcome !== 'ok', data };
       const untrusted = event.untrusted === true || parts.some(isFromElsewhere);
-      const answered = add(context, item, { settles: true, untrusted });
+      const answered = add(context, item, { seq, settles: true, untrusted });
       return inCallOrder(instructed(answered, event.system));
     }
     case 'step.ended': {
@@ -222,12 +252,15 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'turn.resumed':
     case 'step.restarted':
       return keep(context, context.entries.slice(0, context.settled));
+    case 'history.removed':
+      return without(context, event);
     case 'session.cleared':
       return { ...EMPTY, waiting: context.waiting };
     case 'context.compacted': {
       const stays = (entry: Entry) => entry.turn >= event.keepFrom && entry.item.kind !== 'summary';
       const summary: ContextItem = { kind: 'summary', text: event.summary };
-      const entry = { item: summary, tokens: itemTokens(summary), turn: event.keepFrom };
+      const from = { seq: event.seq, index: 0 };
+      const entry = { item: summary, tokens: itemTokens(summary), turn: event.keepFrom, from };
       const turns = context.turns.filter((turn) => turn.started >= event.keepFrom);
       const kept = keep({ ...context, turns }, [entry, ...context.entries.filter(stays)]);
       // Uses this event alone: a reader that starts at `readFrom` has not seen earlier counts.

@@ -65,6 +65,16 @@ export function decide(
       return inExisting(state, ...decideTags(state, command.tags, context));
     case 'session.label':
       return inExisting(state, decideLabels(state, command.labels));
+    case 'history.append':
+      return inIdle(state, ...historyImported(command.items, context));
+    case 'history.remove':
+      if (command.seq > state.seq) throw new Fault('not_found', 'There is no such item.');
+      return inIdle(state, {
+        type: 'history.removed',
+        item: command.seq,
+        index: command.index,
+        by: context.by,
+      });
     case 'session.clear':
       if (!state.created) return [];
       return [
@@ -212,6 +222,12 @@ export function decideTags(
 export function inExisting(state: SessionState, ...events: DurableEventBody[]): DurableEventBody[] {
   if (!state.created) throw new Fault('not_found', 'There is no such session.');
   return events;
+}
+
+/** Like `inExisting`. Throws `busy` if a turn runs. */
+function inIdle(state: SessionState, ...events: DurableEventBody[]): DurableEventBody[] {
+  if (state.turn) throw new Fault('busy', 'A turn is running; try again after it has ended.');
+  return inExisting(state, ...events);
 }
 
 /** Retry hint if the queue of a session is full. */

@@ -152,6 +152,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       return { ...state, renamed: event.automatic !== true };
     case 'session.labelled':
       return { ...state, labels: { ...state.labels, ...event.labels } };
+    case 'history.removed':
     case 'session.rewound':
     case 'turn.resumed':
     case 'step.restarted':

@@ -1,8 +1,13 @@
-import type { CallId, HistoryItem } from '@parlance/protocol';
-import type { ContextItem } from '../ports/provider.ts';
+import { type CallId, type HistoryItem, textPart } from '@parlance/protocol';
+import type { ContextItem, PromptItem } from '../ports/provider.ts';
 
-/** An imported history as prompt items. Consecutive results are sorted in the order of their calls. */
-export function promptItems(items: readonly HistoryItem[]): ContextItem[] {
+/**
+ * An imported history as prompt items, with their positions in it. Consecutive results are sorted in the order of their
+ * calls.
+ */
+export function promptItems(
+  items: readonly HistoryItem[],
+): { readonly item: ContextItem; readonly index: number }[] {
   /** positions of the calls */
   const callPositions = new Map<string, number>();
   let run = 0;
@@ -10,10 +15,32 @@ export function promptItems(items: readonly HistoryItem[]): ContextItem[] {
     .map((item, at) => {
       if (item.type === 'call') callPositions.set(item.call, at);
       if (item.type !== 'result') run = at;
-      return { item, run, place: item.type === 'result' ? (callPositions.get(item.call) ?? at) : -1 };
+      const place = item.type === 'result' ? (callPositions.get(item.call) ?? at) : -1;
+      return { item, run, place, at };
     })
     .sort((a, b) => a.run - b.run || a.place - b.place)
-    .map(({ item }) => promptItem(item));
+    .map(({ item, at }) => ({ item: promptItem(item), index: at }));
+}
+
+/** Gives each call a result and leaves out other results: a history may have been added in parts. */
+export function paired(items: readonly PromptItem[]): readonly PromptItem[] {
+  const open = new Map<string, PromptItem>();
+  let isPaired = true;
+  const found: PromptItem[] = [];
+  const close = () => {
+    isPaired &&= open.size === 0;
+    for (const call of open.keys())
+      found.push({ kind: 'result', call, parts: [textPart('aborted')], failed: true });
+    open.clear();
+  };
+  for (const item of items) {
+    if (item.kind === 'user' || item.kind === 'system') close();
+    if (item.kind === 'call') open.set(item.call, item);
+    if (item.kind !== 'result' || open.delete(item.call)) found.push(item);
+    else isPaired = false;
+  }
+  close();
+  return isPaired ? items : found;
 }
 
 /**

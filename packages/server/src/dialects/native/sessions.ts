@@ -226,6 +226,10 @@ const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly E
   'session.tag': () => [['Set the tags', { tags: ['counting', 'work'] }]],
   'session.label': () => [['Set a label', { labels: { topic: 'counting' } }]],
   'grant.revoke': ({ grant }) => [['Revoke a standing grant', { grant }]],
+  'history.append': () => [
+    ['Add a message from elsewhere', { items: [{ type: 'user', parts: text('count to 3') }] }],
+  ],
+  'history.remove': () => [['Remove the item of an event', { seq: 2 }]],
   'context.compact': () => [['Compact the context']],
   'session.clear': () => [['Clear the context']],
 };

@@ -266,6 +266,8 @@ export const ConversationCreate = z.object({
 });
 export const ConversationUpdate = z.object({ metadata: Metadata.nullable() });
 
+export const ItemsCreate = z.object({ items: z.array(InputItem).min(1).max(1_000) });
+
 // Lists of items
 
 export const PageQuery = z.object({

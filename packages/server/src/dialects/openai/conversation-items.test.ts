@@ -27,7 +27,9 @@ async function page(from: readonly DurableEvent[] | ReturnType<typeof logOf>, qu
   const { log, reader } = 'log' in from ? from : logOf(from);
   log.read = 0;
   const { data, has_more } = await conversationPage(reader, log, { order: 'asc', limit: 100, ...query });
-  const texts = data.map(({ content }) => content.map((part) => ('text' in part ? part.text : '')).join(''));
+  const texts = data.map((item) =>
+    'content' in item ? item.content.map((part) => ('text' in part ? part.text : '')).join('') : item.type,
+  );
   return { texts, ids: data.map(({ id }) => id), has_more, read: log.read };
 }
 
@@ -39,6 +41,9 @@ describe('the visible messages', () => {
       'history',
       [
         'Name a river',
+        'reasoning',
+        'function_call',
+        'function_call_output',
         'The Rhine.',
         'And another?',
         'The Danube.',
@@ -46,7 +51,7 @@ describe('the visible messages', () => {
         'The third is the Rhone.',
       ],
     ],
-    ['continued', ['The weather?', 'It is sunny.']],
+    ['continued', ['The weather?', 'function_call', 'function_call_output', 'It is sunny.']],
   ])('%s', async (name, expected) => {
     const events = readTranscript(name).filter(isDurable);
     expect((await page(events)).texts).toEqual(expected);

@@ -1,5 +1,5 @@
 /**
- * The messages of a session, from all dialects, in pages. A page reads its own events only, however long the session is:
+ * The items of a session, from all dialects, in pages: messages, reasoning, calls and results. A page reads its own events only, however long the session is:
  * the latest are read backwards, others by their positions in the log.
  */
 import type { DurableEvent, HistoryItem } from '@parlance/protocol';
@@ -9,11 +9,21 @@ import { LruMap } from '../../lib/lru-map.ts';
 import { invalid } from '../kit/chat-request.ts';
 import { finalAnswer } from '../kit/tracking.ts';
 import type { PageQuery } from './contract.ts';
-import { itemList, messageId, messageItem, userMessage } from './responses/objects.ts';
+import {
+  callOutputItem,
+  functionCallItem,
+  itemList,
+  messageId,
+  messageItem,
+  reasoningItem,
+  systemMessage,
+  userMessage,
+} from './responses/objects.ts';
+import { itemId } from './responses/segment.ts';
 
 type Log = Pick<SessionRecord, 'ref' | 'head' | 'createdAt'>;
 
-type LogReader = {
+export type LogReader = {
   readonly engine: Pick<Engine, 'events' | 'eventsBackwards'>;
   readonly positions: ItemPositions;
 };
@@ -48,29 +58,46 @@ async function later({ engine, positions }: LogReader, log: Log, query: PageQuer
   return order === 'asc' ? { items, more: to < found.length } : { items: items.toReversed(), more: from > 0 };
 }
 
+type FoundItem = { readonly item: ConversationItem; readonly position: ItemPosition };
+
+/** Null if the session has no such item. */
+export async function conversationItem(
+  { engine, positions }: LogReader,
+  log: Log,
+  id: string,
+): Promise<FoundItem | null> {
+  const found = await positions.of(log);
+  const at = found.indexOf(id);
+  const [position] = at < 0 ? [] : found.slice(at, at + 1);
+  const [item] = position ? await itemsAt(engine, log, [position]) : [];
+  return item?.id === id && position ? { item, position } : null;
+}
+
 const READ_AT_ONCE = 500;
 
 async function itemsAt(
   engine: LogReader['engine'],
   { ref }: Log,
-  { seqs, skipped, count }: ReturnType<Positions['slice']>,
+  positions: readonly ItemPosition[],
 ): Promise<ConversationItem[]> {
-  const wanted = new Set(seqs);
-  const last = seqs.at(-1) ?? 0;
-  const items: ConversationItem[] = [];
-  let next = seqs[0];
+  const found = new Map<number, ConversationItem[]>();
+  const wanted = new Set(positions.map(({ seq }) => seq));
+  const last = positions.at(-1)?.seq ?? 0;
+  let next = positions[0]?.seq;
   while (next !== undefined) {
     const end: number = Math.min(last, next + READ_AT_ONCE - 1);
     const events = await engine.events(ref, next - 1, end - next + 1);
-    items.push(...events.filter(({ seq }) => wanted.has(seq)).flatMap(itemsOf));
-    next = seqs.find((seq) => seq > end);
+    for (const event of events) if (wanted.has(event.seq)) found.set(event.seq, itemsOf(event));
+    next = positions.find(({ seq }) => seq > end)?.seq;
   }
-  return items.slice(skipped, skipped + count);
+  return positions.flatMap(({ seq, index }) => found.get(seq)?.[index] ?? []);
 }
 
 // Items
 
-type ConversationItem = ReturnType<typeof userMessage> | ReturnType<typeof messageItem>;
+type ConversationItem =
+  | ReturnType<typeof userMessage | typeof systemMessage | typeof messageItem>
+  | ReturnType<typeof reasoningItem | typeof functionCallItem | typeof callOutputItem>;
 
 async function* newestFirst(
   engine: LogReader['engine'],
@@ -89,6 +116,8 @@ class ShownItems {
   isOver = false;
   /** events from this number on were replaced */
   #hiddenFrom = Number.POSITIVE_INFINITY;
+  /** items that were removed, as `seq:index` */
+  readonly #removed = new Set<string>();
   /** turns whose current step was restarted: its earlier output is discarded */
   readonly #void = new Set<string>();
 
@@ -96,6 +125,9 @@ class ShownItems {
     if (event.type === 'session.cleared') this.isOver = true;
     if (this.isOver) return [];
     switch (event.type) {
+      case 'history.removed':
+        this.#removed.add(`${event.item}:${event.index}`);
+        return [];
       case 'session.rewound':
         this.#hiddenFrom = Math.min(this.#hiddenFrom, event.from);
         return [];
@@ -107,22 +139,26 @@ class ShownItems {
         this.#void.delete(event.turn);
         return [];
       default:
-        return event.seq >= this.#hiddenFrom || this.#isVoid(event) ? [] : itemsOf(event).reverse();
+        if (event.seq >= this.#hiddenFrom || this.#isVoid(event)) return [];
+        return itemsOf(event)
+          .filter((_, index) => !this.#removed.has(`${event.seq}:${index}`))
+          .reverse();
     }
   }
 
   #isVoid(event: DurableEvent): boolean {
-    return event.type === 'text.ended' && this.#void.has(event.turn) && !event.interrupted;
+    return isBlock(event) && this.#void.has(event.turn) && !event.interrupted;
   }
 }
 
-/** The items of an event, in order. */
-function itemsOf(event: DurableEvent): ConversationItem[] {
+const isBlock = (event: DurableEvent): event is DurableEvent<'text.ended' | 'reasoning.ended'> =>
+  event.type === 'text.ended' || event.type === 'reasoning.ended';
+
+/** The items of an event, in order. An imported history has one for each of its own. */
+export function itemsOf(event: DurableEvent): ConversationItem[] {
   switch (event.type) {
     case 'history.imported':
-      return event.items.flatMap((item, at) =>
-        importedItem(item, messageId(event.session, `${event.id}-${at}`)),
-      );
+      return event.items.map((item, at) => importedItem(item, event.session, `${event.id}-${at}`));
     case 'input.accepted':
       // Without parts the model went on from what was there.
       return event.parts.length > 0 ? [userMessage(messageId(event.session, event.input), event.parts)] : [];
@@ -133,20 +169,45 @@ function itemsOf(event: DurableEvent): ConversationItem[] {
         messageItem(messageId(session, block), text, { status: interrupted ? 'incomplete' : 'completed' }),
       ];
     }
+    case 'reasoning.ended': {
+      const { text, block, session } = event;
+      return text === '' ? [] : [reasoningItem(itemId('rs', { session, id: block }), text)];
+    }
+    case 'call.requested': {
+      const { call, tool, input, session } = event;
+      const id = itemId('fc', { session, id: call });
+      return [functionCallItem({ id, call, tool }, JSON.stringify(input), 'completed')];
+    }
     case 'tool.ended': {
+      const { call, session } = event;
+      const output = callOutputItem(itemId('fco', { session, id: call }), event);
       const text = finalAnswer(event);
       return text === null
-        ? []
-        : [messageItem(messageId(event.session, event.id), text, { status: 'completed' })];
+        ? [output]
+        : [output, messageItem(messageId(session, event.id), text, { status: 'completed' })];
     }
     default:
       return [];
   }
 }
 
-function importedItem(item: HistoryItem, id: string): ConversationItem[] {
-  if (item.type === 'user') return [userMessage(id, item.parts)];
-  return item.type === 'text' ? [messageItem(id, item.text, { status: 'completed' })] : [];
+function importedItem(item: HistoryItem, session: string, id: string): ConversationItem {
+  switch (item.type) {
+    case 'user':
+      return userMessage(messageId(session, id), item.parts);
+    case 'system':
+      return systemMessage(messageId(session, id), item.text);
+    case 'text':
+      return messageItem(messageId(session, id), item.text, { status: 'completed' });
+    case 'reasoning':
+      return reasoningItem(itemId('rs', { session, id }), item.text);
+    case 'call': {
+      const named = { id: itemId('fc', { session, id }), call: item.call, tool: item.tool };
+      return functionCallItem(named, JSON.stringify(item.input), 'completed');
+    }
+    case 'result':
+      return callOutputItem(itemId('fco', { session, id }), item);
+  }
 }
 
 // Positions
@@ -155,7 +216,7 @@ const MAX_SESSIONS = 50;
 
 /**
  * Where in the log the items of a conversation are. Built from the log when it is first needed, and then brought up to
- * date: 16 bytes for each item.
+ * date: 24 bytes for each item.
  */
 export class ItemPositions {
   readonly #sessions = new LruMap<Positions>(MAX_SESSIONS);
@@ -181,11 +242,15 @@ export class ItemPositions {
   }
 }
 
+/** The event of an item, and which of its items it is. */
+type ItemPosition = { readonly seq: number; readonly index: number };
+
 /** The items that are left, oldest first. */
 class Positions {
   head = 0;
-  /** the events of the items, and a hash of their ids */
+  /** the events of the items, their places in these, and a hash of their ids */
   #seqs: number[] = [];
+  #indexes: number[] = [];
   #hashes: number[] = [];
   /** the texts of the present step of each turn: void if it is restarted */
   readonly #unsettled = new Map<string, Set<number>>();
@@ -201,11 +266,9 @@ class Positions {
     return this.#hashes.indexOf(hashOf(id));
   }
 
-  /** The numbers of the events that these items are made of; the first one may have items before them, which are skipped. */
-  slice(from: number, to: number) {
-    const seqs = this.#seqs.slice(from, to);
-    const first = this.#seqs.indexOf(seqs[0] ?? 0);
-    return { seqs: [...new Set(seqs)], skipped: from - first, count: seqs.length };
+  slice(from: number, to: number): ItemPosition[] {
+    const indexes = this.#indexes.slice(from, to);
+    return this.#seqs.slice(from, to).map((seq, at) => ({ seq, index: indexes[at] ?? 0 }));
   }
 
   add(event: DurableEvent): void {
@@ -213,6 +276,9 @@ class Positions {
     switch (event.type) {
       case 'session.cleared':
         this.#keep(() => false);
+        break;
+      case 'history.removed':
+        this.#keep((seq, index) => seq !== event.item || index !== event.index);
         break;
       case 'session.rewound':
         this.#keep((seq) => seq < event.from);
@@ -236,19 +302,21 @@ class Positions {
   }
 
   #append(event: DurableEvent): void {
-    for (const { id } of itemsOf(event)) {
+    for (const [index, { id }] of itemsOf(event).entries()) {
       this.#seqs.push(event.seq);
+      this.#indexes.push(index);
       this.#hashes.push(hashOf(id));
     }
-    if (event.type !== 'text.ended' || event.interrupted) return;
+    if (!isBlock(event) || event.interrupted) return;
     const unsettled = this.#unsettled.get(event.turn) ?? new Set<number>();
     this.#unsettled.set(event.turn, unsettled.add(event.seq));
   }
 
-  #keep(isKept: (seq: number) => boolean): void {
-    const seqs = this.#seqs;
-    this.#hashes = this.#hashes.filter((_, at) => isKept(seqs[at] ?? 0));
-    this.#seqs = seqs.filter(isKept);
+  #keep(isKept: (seq: number, index: number) => boolean): void {
+    const kept = this.#seqs.map((seq, at) => isKept(seq, this.#indexes[at] ?? 0));
+    this.#hashes = this.#hashes.filter((_, at) => kept[at]);
+    this.#indexes = this.#indexes.filter((_, at) => kept[at]);
+    this.#seqs = this.#seqs.filter((_, at) => kept[at]);
   }
 }
 

@@ -1,12 +1,14 @@
 /** What the endpoints of conversations do. A conversation is a session, and its metadata are labels. */
-import type { Principal } from '@parlance/protocol';
+import type { HistoryItem, Principal } from '@parlance/protocol';
 import type { z } from 'zod';
 import type { SessionRecord } from '../../core/index.ts';
 import { invalid, RequestFault } from '../kit/chat-request.ts';
 import { importable } from '../kit/history.ts';
 import type { VendorContext } from '../kit/vendor-requests.ts';
-import type { ConversationCreate, ConversationUpdate } from './contract.ts';
+import type { ConversationCreate, ConversationUpdate, ItemsCreate, ResponseRequest } from './contract.ts';
+import { conversationItem, itemsOf, type LogReader } from './conversation-items.ts';
 import { inputConversation } from './input.ts';
+import { itemList } from './responses/objects.ts';
 import { resolved } from './responses/request.ts';
 
 /** Labels that the server sets. */
@@ -51,8 +53,7 @@ export async function createConversation(
   principal: Principal,
   { metadata, items }: z.output<typeof ConversationCreate>,
 ) {
-  const { items: given, approvals } = inputConversation(await resolved(ctx, principal, items ?? undefined));
-  if (approvals.length > 0) throw invalid('items', 'A new conversation has nothing to approve.');
+  const given = await historyOf(ctx, principal, items ?? undefined);
   const ref = await ctx.engine.resolve(principal, `conv_${ctx.newId().replaceAll('-', '')}`);
   const labels = labelsOf(metadata ?? {});
   const command = { type: 'session.create', history: importable(given), labels } as const;
@@ -73,6 +74,53 @@ export async function updateConversation(
   const removed = Object.fromEntries(Object.keys(metadataOf(labels)).map((name) => [name, REMOVED]));
   const command = { type: 'session.label', labels: labelsOf({ ...removed, ...metadata }) } as const;
   await ctx.engine.send(ref, command, caller(named));
+  return retrieveConversation(ctx, named);
+}
+
+/** Adds items. No model is called. Returns them as the conversation has them. */
+export async function createItems(
+  ctx: VendorContext & LogReader,
+  named: NamedConversation,
+  { items }: z.output<typeof ItemsCreate>,
+) {
+  const { ref } = await findConversation(ctx, named);
+  const history = await historyOf(ctx, named.principal, items);
+  if (history.length === 0) return itemList([], false);
+  const { events } = await ctx.engine.send(ref, { type: 'history.append', items: history }, caller(named));
+  return itemList(events.flatMap(itemsOf), false);
+}
+
+async function historyOf(
+  ctx: VendorContext,
+  principal: Principal,
+  given: ResponseRequest['input'],
+): Promise<HistoryItem[]> {
+  const { items, instructions, approvals } = inputConversation(await resolved(ctx, principal, given));
+  if (approvals.length > 0) throw invalid('items', 'An approval is answered with a request for a response.');
+  // At the beginning of a request, these are its instructions. Here, they are an item.
+  return instructions ? [{ type: 'system', text: instructions }, ...items] : [...items];
+}
+
+/** Throws `not_found` if the conversation has no such item. */
+export async function findItem(
+  ctx: VendorContext & LogReader,
+  named: NamedConversation & { readonly item: string },
+) {
+  const found = await conversationItem(ctx, await findConversation(ctx, named), named.item);
+  if (found) return found;
+  throw new RequestFault('not_found', `Item with id '${named.item.slice(0, 200)}' not found.`, {
+    param: 'item_id',
+  });
+}
+
+/** The item leaves the list and the context of the model. The log keeps it. */
+export async function deleteItem(
+  ctx: VendorContext & LogReader,
+  named: NamedConversation & { readonly item: string },
+) {
+  const { position } = await findItem(ctx, named);
+  const { ref } = await findConversation(ctx, named);
+  await ctx.engine.send(ref, { type: 'history.remove', ...position }, caller(named));
   return retrieveConversation(ctx, named);
 }
 

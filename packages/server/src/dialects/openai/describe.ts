@@ -207,11 +207,13 @@ const ConversationView = named(
   }),
 );
 
+const Item = named('OpenaiItem', z.looseObject({ id: Id, type: z.string() }));
+
 const ItemList = named(
   'OpenaiItemList',
   z.object({
     object: z.literal('list'),
-    data: z.array(z.looseObject({ id: Id, type: z.string() })),
+    data: z.array(Item),
     first_id: z.string().nullable(),
     last_id: z.string().nullable(),
     has_more: z.boolean(),
@@ -223,6 +225,7 @@ export const schemas = {
   Completion,
   ConversationDeleted,
   ConversationView,
+  Item,
   ItemList,
   ModelList,
   ModelView,

@@ -26,6 +26,7 @@ import {
   ConversationCreate,
   ConversationUpdate,
   chatExamples,
+  ItemsCreate,
   PageQuery,
   ResponseRequest,
   responseExamples,
@@ -37,8 +38,11 @@ import {
 import { conversationPage, ItemPositions } from './conversation-items.ts';
 import {
   createConversation,
+  createItems,
   deleteConversation,
+  deleteItem,
   findConversation,
+  findItem,
   retrieveConversation,
   updateConversation,
 } from './conversations.ts';
@@ -273,7 +277,7 @@ const conversationEndpoints = [
   endpoint({
     method: 'get',
     path: `${CONVERSATION}/items`,
-    summary: 'The messages of a conversation',
+    summary: 'The items of a conversation: messages, reasoning, calls and results',
     security: 'caller',
     query: PageQuery,
     examples: byConversation,
@@ -285,6 +289,52 @@ const conversationEndpoints = [
         id,
         findConversation(ctx, { principal, id }).then((record) => conversationPage(ctx, record, query)),
       ),
+  }),
+];
+
+const ITEM = `${CONVERSATION}/items/{item}` as const;
+const byItem: Examples<RequestExample> = ({ session }) => [{ params: { id: session, item: 'msg_none' } }];
+
+const itemEndpoints = [
+  endpoint({
+    method: 'post',
+    path: `${CONVERSATION}/items`,
+    summary: 'Adds items to a conversation, without a response',
+    security: 'caller',
+    body: ItemsCreate,
+    examples: ({ session }) => [
+      { params: { id: session }, body: { items: [{ role: 'user', content: 'count to 3' }] } },
+    ],
+    answers: { 200: { description: 'The items', schema: 'ItemList' } },
+    errors: [400, 401, 404, 409, 413],
+    handle: ({ c, principal, body, params: { id } }, ctx) =>
+      inSession(c, id, createItems(ctx, { principal, id }, body)),
+  }),
+  endpoint({
+    method: 'get',
+    path: ITEM,
+    summary: 'An item of a conversation',
+    security: 'caller',
+    examples: byItem,
+    answers: { 200: { description: 'The item', schema: 'Item' } },
+    errors: [401, 404],
+    handle: ({ c, principal, params: { id, item } }, ctx) =>
+      inSession(
+        c,
+        id,
+        findItem(ctx, { principal, id, item }).then((found) => found.item),
+      ),
+  }),
+  endpoint({
+    method: 'delete',
+    path: ITEM,
+    summary: 'Removes an item from the list and from the context of the model',
+    security: 'caller',
+    examples: byItem,
+    answers: { 200: { description: 'The conversation', schema: 'ConversationView' } },
+    errors: [401, 404, 409],
+    handle: ({ c, principal, params: { id, item } }, ctx) =>
+      inSession(c, id, deleteItem(ctx, { principal, id, item })),
   }),
 ];
 
@@ -320,6 +370,7 @@ export const openai = defineDialect({
       ...modelEndpoints('/openai/v1'),
       ...responseEndpoints('/openai/v1'),
       ...conversationEndpoints,
+      ...itemEndpoints,
       ...modelEndpoints('/v1'),
       ...responseEndpoints('/v1'),
     ],

@@ -107,6 +107,25 @@ export const userMessage = (id: string, parts: readonly Part[]) => ({
   content: withoutPages(parts).map(contentOf),
 });
 
+export const systemMessage = (id: string, text: string) => ({
+  id,
+  type: 'message' as const,
+  role: 'system' as const,
+  status: 'completed' as const,
+  content: [{ type: 'input_text' as const, text }],
+});
+
+export const callOutputItem = (
+  id: string,
+  { call, parts }: { readonly call: string; readonly parts: readonly Part[] },
+) => ({
+  id,
+  type: 'function_call_output' as const,
+  call_id: call,
+  status: 'completed' as const,
+  output: textOf(parts),
+});
+
 export const messageId = (session: string, id: string): string => itemId('msg', { session, id });
 
 function contentOf(part: PromptPart) {
@@ -141,13 +160,7 @@ export function inputItem(event: DurableEvent) {
       // Without parts the model went on from what was there.
       return event.parts.length > 0 ? userMessage(messageId(event.session, event.input), event.parts) : null;
     case 'tool.ended':
-      return {
-        id: `fco_${event.call}`,
-        type: 'function_call_output' as const,
-        call_id: event.call as string,
-        status: 'completed' as const,
-        output: textOf(event.parts),
-      };
+      return callOutputItem(itemId('fco', { session: event.session, id: event.call }), event);
     case 'approval.answered':
       return {
         id: `mcpa_${event.approval}`,

@@ -1,11 +1,18 @@
 /** In: converts the body of a request to a `ChatRequest`. */
-import type { DurableEvent, JsonObject, Part, Principal, TurnOptions } from '@parlance/protocol';
+import type { CallId, DurableEvent, JsonObject, Part, Principal, TurnOptions } from '@parlance/protocol';
 import { type ChatRequest, callerTool, invalid, RequestFault } from '../../kit/chat-request.ts';
 import type { AuthenticatedRequest, VendorContext } from '../../kit/vendor-requests.ts';
 import type { InputItem, KnownItem, RequestData, ResponseRequest } from '../contract.ts';
 import { inputConversation, type ResponseInput, turnOptions } from '../input.ts';
 import { ResponseFollower } from './follower.ts';
-import { functionCallItem, mcpCallItem, messageItem, SERVER_LABEL, userMessage } from './objects.ts';
+import {
+  callOutputItem,
+  functionCallItem,
+  mcpCallItem,
+  messageItem,
+  SERVER_LABEL,
+  userMessage,
+} from './objects.ts';
 import { findSegment, type ItemPosition, itemPosition, requestData, type Segment } from './segment.ts';
 
 /** The caller of a request, over HTTP or a socket. */
@@ -237,6 +244,7 @@ async function itemsAt(
 // Items of a session that a request refers to, found in its events.
 
 type Call = {
+  readonly call: CallId;
   readonly tool: string;
   readonly input: JsonObject;
   result: Pick<DurableEvent<'tool.ended'>, 'outcome' | 'parts'> | null;
@@ -247,6 +255,7 @@ class StoredItems {
   readonly #texts = new Map<string, string>();
   readonly #reasoning = new Set<string>();
   readonly #calls = new Map<string, Call>();
+  readonly #results = new Map<string, { readonly call: CallId; readonly parts: readonly Part[] }>();
   /** inputs and turns of responses with `store: false` */
   readonly #forgotten = new Set<string>();
 
@@ -256,8 +265,12 @@ class StoredItems {
     switch (event.type) {
       case 'history.imported':
         for (const [at, item] of event.items.entries()) {
-          if (item.type === 'user') this.#inputs.set(`${event.id}-${at}`, item.parts);
-          if (item.type === 'text') this.#texts.set(`${event.id}-${at}`, item.text);
+          const id = `${event.id}-${at}`;
+          if (item.type === 'user') this.#inputs.set(id, item.parts);
+          if (item.type === 'text') this.#texts.set(id, item.text);
+          if (item.type === 'reasoning') this.#reasoning.add(id);
+          if (item.type === 'call') this.#calls.set(id, { ...item, result: null });
+          if (item.type === 'result') this.#results.set(id, item);
         }
         break;
       case 'input.accepted':
@@ -275,7 +288,12 @@ class StoredItems {
         break;
       case 'call.requested':
         if (this.#keeps(event.turn, event.call))
-          this.#calls.set(event.call, { tool: event.tool, input: event.input, result: null });
+          this.#calls.set(event.call, {
+            call: event.call,
+            tool: event.tool,
+            input: event.input,
+            result: null,
+          });
         break;
       case 'approval.answered':
         this.#continued(event);
@@ -284,6 +302,7 @@ class StoredItems {
         this.#continued(event);
         const call = this.#calls.get(event.call);
         if (call) call.result = event;
+        if (this.#keeps(event.turn, event.call)) this.#results.set(event.call, event);
         break;
       }
       default:
@@ -300,10 +319,11 @@ class StoredItems {
         : text === undefined
           ? text
           : messageItem(item, text, { status: 'completed' });
+    const result = this.#results.get(id);
+    if (kind === 'fco') return result && callOutputItem(item, result);
     if (!call) return undefined;
     if (kind === 'mcp') return call.result ? mcpCallItem({ id: item, ...call }, call.result) : undefined;
-    const named = { id: item, call: id as DurableEvent<'tool.ended'>['call'], tool: call.tool };
-    return functionCallItem(named, JSON.stringify(call.input), 'completed');
+    return functionCallItem({ ...call, id: item }, JSON.stringify(call.input), 'completed');
   }
 
   #keeps(turn: string, id: string): boolean {

@@ -172,12 +172,12 @@ export function positionOf(id: string): ResponsePosition | null {
 const isAt = (event: DurableEvent, { seq, check }: ResponsePosition): boolean =>
   event.seq === seq && checkOf(event.id) === check;
 
-export type ItemKind = 'msg' | 'rs' | 'fc' | 'mcp';
+export type ItemKind = 'msg' | 'rs' | 'fc' | 'fco' | 'mcp';
 
 /** The position of an item: its kind, and its id in the core and session. */
 export type ItemPosition = { readonly kind: ItemKind; readonly id: string; readonly session: string };
 
-const ITEM = /^(msg|rs|fc|mcp)_(.{1,300})_(?:([0-9a-f]{32})|x((?:[0-9a-f]{2}){1,1100}))$/s;
+const ITEM = /^(msg|rs|fc|fco|mcp)_(.{1,300})_(?:([0-9a-f]{32})|x((?:[0-9a-f]{2}){1,1100}))$/s;
 
 export function itemId(kind: ItemKind, { session, id }: Omit<ItemPosition, 'kind'>): string {
   return `${kind}_${id}_${uuidPart(session) ?? `x${Buffer.from(session).toString('hex')}`}`;
