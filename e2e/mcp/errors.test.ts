@@ -44,9 +44,14 @@ describe('invalid requests', () => {
   test.each([
     ['2025', (method: string, params?: object) => request(method, params)],
     ['2026', (method: string, params?: object) => modern(method, params)],
-  ])('in %s: unknown methods, tools and resources', async (_, made) => {
-    for (const method of ['nothing', 'prompts/list', 'logging/setLevel', 'constructor', '__proto__'])
-      expect(await failure(await post(made(method)))).toMatchObject({ status: 200, id: 7, code: -32_601 });
+  ])('in %s: unknown methods, tools and resources', async (era, made) => {
+    const isModern = era === '2026';
+    for (const method of ['nothing', 'tasks/list', 'constructor', '__proto__'])
+      expect(await failure(await post(made(method)))).toMatchObject({
+        status: isModern ? 404 : 200,
+        id: 7,
+        code: -32_601,
+      });
     for (const name of ['nothing', undefined, 7, 'toString'])
       expect(await failure(await post(made('tools/call', { name })))).toMatchObject({ id: 7, code: -32_602 });
     for (const uri of [undefined, 7, {}])
@@ -56,7 +61,7 @@ describe('invalid requests', () => {
     ).toMatchObject({
       status: 200,
       id: 7,
-      code: -32_002,
+      code: isModern ? -32_602 : -32_002,
     });
     expect(await failure(await post(made('resources/list', { cursor: 'nonsense' })))).toMatchObject({
       code: -32_602,
@@ -64,8 +69,8 @@ describe('invalid requests', () => {
   });
 
   test('methods of one era do not exist in the other', async () => {
-    for (const method of ['initialize', 'ping', 'resources/subscribe'])
-      expect(await failure(await post(modern(method)))).toMatchObject({ code: -32_601 });
+    for (const method of ['initialize', 'ping', 'logging/setLevel', 'resources/subscribe'])
+      expect(await failure(await post(modern(method)))).toMatchObject({ status: 404, code: -32_601 });
     for (const method of ['server/discover', 'subscriptions/listen'])
       expect(await failure(await post(request(method)))).toMatchObject({ code: -32_601 });
   });
@@ -75,7 +80,7 @@ describe('invalid requests', () => {
       const { client, call, close } = await connect(era, server.http);
       await expect(call('nothing')).rejects.toMatchObject({ code: -32_602 });
       await expect(client.readResource({ uri: 'parlance://sessions/none' })).rejects.toMatchObject({
-        code: -32_002,
+        code: era === '2026' ? -32_602 : -32_002,
       });
       await close();
     }

@@ -85,7 +85,7 @@ describe.each(ERAS)('in %s', (era) => {
     expect(contents).toHaveLength(1);
   });
 
-  test('an unknown session, or one of another user, is -32002', async () => {
+  test('an unknown session, or one of another user, is not found', async () => {
     const other = await open({ token: await server.login('dev', 'dev-password') });
     const { session } = await other.turn('send_message', { text: 'secret' });
     const { client } = await open();
@@ -96,7 +96,9 @@ describe.each(ERAS)('in %s', (era) => {
       'parlance://sessions/%ff',
       'nonsense',
     ])
-      await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32_002 });
+      await expect(client.readResource({ uri })).rejects.toMatchObject({
+        code: era === '2026' ? -32_602 : -32_002,
+      });
     const { resources } = await client.listResources();
     expect(JSON.stringify(resources)).not.toContain(session);
     if (!('listen' in client))
@@ -169,7 +171,7 @@ test('in 2026 the response lists the subscriptions', async () => {
   cleanups.push(() => client.close());
   if (!('listen' in client)) throw new Error('not the client of 2026');
   const { honoredFilter } = await client.listen({ resourcesListChanged: true, toolsListChanged: true });
-  expect(honoredFilter).toEqual({ resourcesListChanged: true });
+  expect(honoredFilter).toEqual({ resourcesListChanged: true, toolsListChanged: true });
 });
 
 test('in 2025 a client is still notified after the server was killed and restarted', async () => {

@@ -45,8 +45,11 @@ describe.each(ERAS)('in %s', (era) => {
     const { client } = await open();
     expect(client.getServerVersion()).toMatchObject({ name: 'parlance' });
     expect(client.getServerCapabilities()).toEqual({
-      tools: {},
+      tools: { listChanged: true },
+      prompts: { listChanged: true },
       resources: { subscribe: true, listChanged: true },
+      completions: {},
+      logging: {},
     });
   });
 

@@ -45,9 +45,10 @@ export type ContextParts = {
 
 export function serverContext(config: Config, parts: ContextParts): ServerContext {
   const { backend, dialects, state, sockets, budgets, readiness } = parts;
-  const { engine, authenticator, log, metrics, store, mcp, sandbox, setup } = backend;
+  const { engine, authenticator, log, metrics, store, mcp, own, sandbox, setup } = backend;
   return {
     engine,
+    own,
     authenticator,
     log,
     about: aboutOf(config, { hasSandbox: sandbox !== null, dialects, state, live: setup.live }),

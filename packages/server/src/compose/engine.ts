@@ -25,6 +25,7 @@ import {
   type Log,
   openMemoryBus,
 } from '../core/index.ts';
+import type { OwnModules } from '../core/ports/own-modules.ts';
 import type { Folders, Tool } from '../core/ports/tool.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
 import { native } from '../dialects/native/dialect.ts';
@@ -34,6 +35,7 @@ import { openLog } from '../telemetry/log.ts';
 import { type Metrics, openMetrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
 import type { Imports } from '../tools/custom/imports.ts';
+import type { LoadedModules } from '../tools/custom/offers.ts';
 import { openFolders } from '../tools/folders.ts';
 import { openGuard } from '../tools/guard.ts';
 import { builtInTools } from '../tools/index.ts';
@@ -53,6 +55,7 @@ export type Backend = {
   readonly authenticator: Authenticator;
   readonly engine: Engine;
   readonly mcp: McpTools;
+  readonly own: OwnModules;
   readonly sandbox: Sandbox | null;
   readonly setup: LiveSetup;
 };
@@ -97,7 +100,7 @@ export async function openBackend(
   for (const { model } of catalog.agents) if (model !== undefined) providerFor(model);
   const { mcpServers } = live.current;
   const toolParts = { clients, sandbox, catalog, mcpServers, settings: store.settings, log };
-  const { tools, folders, mcp } = await openTools(config, toolParts, resources);
+  const { tools, folders, mcp, own } = await openTools(config, toolParts, resources);
   followSettings(live, { catalog, mcp, dialects, log });
   const engine = createEngine({
     store: metered(store, metrics),
@@ -142,7 +145,7 @@ export async function openBackend(
   if (isRoot())
     log.warn({}, 'running as root: a command that escapes its sandbox has all rights; use another user');
   warnOfPackages(config, live.current, log);
-  return { log, metrics, storage, store, authenticator, engine, mcp, sandbox, setup };
+  return { log, metrics, storage, store, authenticator, engine, mcp, own, sandbox, setup };
 }
 
 /** Loaded only if traces are exported. */
@@ -209,6 +212,7 @@ type OpenTools = {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly folders: Folders;
   readonly mcp: McpTools;
+  readonly own: OwnModules;
 };
 
 async function openTools(
@@ -232,30 +236,56 @@ async function openTools(
     disk: config.commandDisk,
   };
   const builtIn = builtInTools({ clients, sandbox, limits, agents, guard, web });
-  const own = await ownTools(config, builtIn, log);
+  const own = await ownModules(config);
+  const ownTools = await loadOwnTools(config, builtIn, own, log);
   const mcp = await openMcp(mcpServers, { log, settings });
   resources.defer(() => mcp.close());
   const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
-  return { tools: toolsByName([...builtIn, ...own], mcp), folders, mcp };
+  return { tools: toolsByName([...builtIn, ...ownTools], mcp), folders, mcp, own };
+}
+
+const NO_MODULES = {
+  prompts: [],
+  resources: [],
+  onChange: () => () => undefined,
+  announce: () => undefined,
+} satisfies LoadedModules;
+
+/** Loaded only if there are any. */
+async function ownModules(config: Config): Promise<LoadedModules> {
+  if (modulesOf(config).length === 0) return NO_MODULES;
+  const { loadOffers } = await import('../tools/custom/offers.ts');
+  return loadOffers(config);
 }
 
 /** Loaded only if there are any. */
-async function ownTools({ tools: modules }: Config, builtIn: readonly Tool[], log: Log): Promise<Tool[]> {
+async function loadOwnTools(
+  { tools: modules }: Config,
+  builtIn: readonly Tool[],
+  { announce }: LoadedModules,
+  log: Log,
+): Promise<Tool[]> {
   if (modules.length === 0) return [];
   const { loadCustomTools } = await import('../tools/custom/load.ts');
   const own = await loadCustomTools(
     modules,
     builtIn.map(({ name }) => name),
+    announce,
   );
   log.info({ tools: own.map(({ name }) => name) }, 'own tools loaded');
   return own;
 }
 
+const modulesOf = ({ tools, prompts, resources }: Config): readonly string[] => [
+  ...new Set([...tools, ...prompts, ...resources]),
+];
+
 /** What agents must not change: the modules of the operator, and what they import. */
-async function ownImports({ tools: modules, cwd }: Config): Promise<Imports> {
+async function ownImports(config: Config): Promise<Imports> {
+  const modules = modulesOf(config);
   if (modules.length === 0) return { readOnly: [], writable: [] };
   const { findImports } = await import('../tools/custom/imports.ts');
-  return findImports(modules, cwd);
+  return findImports(modules, config.cwd);
 }
 
 /** Updates the map when an MCP server adds or removes tools. */

@@ -52,6 +52,8 @@ describe('defaults', () => {
       ignoredFiles: [],
       registration: { registry: null, isNamed: false },
       tools: [],
+      prompts: [],
+      resources: [],
       trustedFolders: [],
       approval: 'suggest',
       fullAutoAsRoot: false,

@@ -185,7 +185,12 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
     changeable,
     given: new Map([...given].map(([key, { label }]) => [key, label])),
     data,
-    tools: values.tools.map((path) => resolve(given.get('tools')?.folder ?? cwd, path)),
+    ...Object.fromEntries(
+      (['tools', 'prompts', 'resources'] as const).map((name) => [
+        name,
+        values[name].map((path) => resolve(given.get(name)?.folder ?? cwd, path)),
+      ]),
+    ),
     trustedFolders: values.trustedFolders.map((path) =>
       resolve(given.get('trustedFolders')?.folder ?? cwd, path),
     ),

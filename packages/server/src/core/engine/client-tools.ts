@@ -5,7 +5,9 @@
 import { type ConnectionId, Fault, type Json, type PrincipalId } from '@parlance/protocol';
 import { type Clock, SYSTEM_CLOCK } from '../../lib/clock.ts';
 import { sleep } from '../../lib/sleep.ts';
+import { type SessionRef, sessionKey } from '../ports/session-ref.ts';
 import {
+  type CallPeer,
   type ClientAnswer,
   type ClientProgress,
   type ClientRequest,
@@ -45,6 +47,7 @@ export class ClientToolBroker implements ClientTools {
   readonly #clients = new Map<ConnectionId, ToolClient>();
   readonly #leases = new Map<string, Lease>();
 
+  readonly #peers = new Map<string, CallPeer>();
   readonly #announcements = new Map<ConnectionId, () => void>();
   #remote: RemoteToolClients | null = null;
 
@@ -54,6 +57,19 @@ export class ClientToolBroker implements ClientTools {
   attach(remote: RemoteToolClients): void {
     this.#remote = remote;
     for (const client of this.#clients.values()) this.#announce(client);
+  }
+
+  /** Lets direct calls in the session talk to the client that made them. Returns a function that removes it. */
+  addPeer(ref: SessionRef, peer: CallPeer): () => void {
+    const key = sessionKey(ref);
+    this.#peers.set(key, peer);
+    return () => {
+      if (this.#peers.get(key) === peer) this.#peers.delete(key);
+    };
+  }
+
+  peerOf(ref: SessionRef): CallPeer | null {
+    return this.#peers.get(sessionKey(ref)) ?? null;
   }
 
   /** Registering again replaces the earlier registration. */

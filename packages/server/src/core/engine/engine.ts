@@ -28,6 +28,7 @@ import type {
 } from '../ports/event-store.ts';
 import type { Lease, NodeId } from '../ports/lease.ts';
 import type { ToolSpec } from '../ports/provider.ts';
+import type { Tool } from '../ports/tool.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 
 import type { ClientToolBroker } from './client-tools.ts';
@@ -179,6 +180,8 @@ export interface Engine {
   readonly root: EngineParts['root'];
   /** The tools that agents can be given. */
   toolSpecs(): (ToolSpec & { requiresApproval: boolean })[];
+  /** The operator's tools that the agent has now, or the default agent. Throws `not_found` if it does not exist. */
+  ownTools(principal: Principal, agent: string | undefined): (ToolSpec & NonNullable<Tool['own']>)[];
   /** Throws `tool_invalid` if the tool does not exist or the input is invalid. */
   checkCall(name: string, input: JsonObject): void;
   /**

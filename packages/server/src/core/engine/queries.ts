@@ -26,6 +26,7 @@ import type {
 } from '../ports/event-store.ts';
 import type { NodeId } from '../ports/lease.ts';
 import { promptItemsOf, type ToolSpec } from '../ports/provider.ts';
+import type { Tool } from '../ports/tool.ts';
 import { grantsAtCheckpoint, maySee } from '../session/approvals.ts';
 import { EMPTY, evolveContext, isTainted } from '../session/context.ts';
 import { type ExcerptPart, excerpt } from '../session/excerpt.ts';
@@ -36,7 +37,7 @@ import { summaryOfItems } from './compaction.ts';
 import { type EngineInternals, eachReadable } from './engine-internals.ts';
 import { eventsBackwards, storedEvents } from './event-pages.ts';
 import { checkLinks, type LinkedInput } from './links.ts';
-import { currentUse, providerOf, requestFor, toolSpec } from './model-step.ts';
+import { currentUse, offeredTo, providerOf, requestFor, toolSpec } from './model-step.ts';
 import { type Completion, summarise } from './questions.ts';
 import { type SessionSnapshot, snapshotOf } from './snapshot.ts';
 import { possibleCall } from './tool-calls.ts';
@@ -163,6 +164,14 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       [...parts.tools.values()]
         .filter((tool) => !tool.optIn)
         .map((tool) => ({ ...toolSpec(tool), requiresApproval: tool.asks ?? false })),
+
+    ownTools(principal: Principal, agent: string | undefined): (ToolSpec & NonNullable<Tool['own']>)[] {
+      const { catalog } = deps;
+      const tools = offeredTo(deps, agent ?? catalog.first(catalog.defaultDomain).id, {});
+      return [...tools.values()].flatMap((tool) =>
+        tool.own && tool.available?.(principal.id) !== false ? [{ ...toolSpec(tool), ...tool.own }] : [],
+      );
+    },
 
     checkCall(name: string, input: JsonObject): void {
       possibleCall(parts.tools, name, input);

@@ -509,6 +509,10 @@ function toolContext(
         report: (progress, execution) =>
           session.publish({ type: 'call.progress', call, execution, ...progress }),
       }),
+    log: deps.log,
+    peer: deps.clients.peerOf(session.ref),
+    report: (progress) =>
+      session.publish({ type: 'call.progress', call, execution: run.id, status: 'executing', ...progress }),
   };
 }
 

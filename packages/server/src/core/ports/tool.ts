@@ -11,6 +11,7 @@ import type {
   SessionId,
 } from '@parlance/protocol';
 import type { z } from 'zod';
+import type { Log } from './telemetry.ts';
 
 /**
  * Why a call may run. `approved`: a user approved it, once or by a standing grant, or a rule of the operator
@@ -32,7 +33,21 @@ export type ToolContext = {
   readonly eventsSinceIdle: readonly DurableEvent[];
   /** runs the call on a connected client */
   readonly atClient: (request: ClientRequest) => Promise<Json>;
+  /** the client that made the call itself, if its protocol lets tools talk to it */
+  readonly peer: CallPeer | null;
+  /** Publishes progress of the call. */
+  readonly report: (progress: { readonly progress?: number; readonly message?: string | undefined }) => void;
+  readonly log: Log;
 };
+
+/** A client that made a direct call, registered by its dialect for the session of the call. */
+export interface CallPeer {
+  readonly capabilities: JsonObject;
+  /** Sends the client a request. Rejects with a `Fault` if it cannot be asked or answers with an error. */
+  request(name: string, method: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
+  progress(update: { readonly progress: number; readonly total?: number; readonly message?: string }): void;
+  log(level: string, data: Json): void;
+}
 
 export type ToolResult = {
   readonly parts: Part[];
@@ -87,6 +102,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly exclusive?: 'always' | 'if-asked';
   /** offered only to agents that name it */
   readonly optIn?: boolean;
+  /** a tool of the operator: clients may call it directly */
+  readonly own?: { readonly title?: string; readonly needs: readonly string[] };
   /** whether it may need approval, for tool lists */
   readonly asks?: boolean;
   /** The approval that the call needs, or null. May read files, but must not change anything. */

@@ -3,10 +3,13 @@
  * cancellation or an answer reaches one node; the calls and streams of the client may be on another. No external effect
  * depends on the messages between nodes: answers to approvals are in the store.
  */
-import { PrincipalId } from '@parlance/protocol';
+import { Fault, type JsonObject, JsonValue, PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Transport } from '../../cluster/transport.ts';
+import type { OwnChange } from '../../core/index.ts';
+import { Listeners } from '../../lib/listeners.ts';
 import { LruMap } from '../../lib/lru-map.ts';
+import { unlessAborted } from '../../lib/unless-aborted.ts';
 import type { DialectContext } from '../kit/dialect.ts';
 import { invalidParams, RequestId } from '../kit/json-rpc.ts';
 
@@ -36,8 +39,33 @@ const Notice = z.discriminatedUnion('type', [
     id: z.string(),
     outcome: z.enum(['answered', 'refused']),
   }),
+  z.object({ type: z.literal('level'), ...OF_SESSION, level: z.string() }),
+  /** a tool asks the client of its call; `session` is that of the call */
+  z.object({
+    type: z.literal('asked'),
+    principal: PrincipalId,
+    id: z.string(),
+    session: z.string(),
+    name: z.string(),
+    method: z.string(),
+    params: z.record(z.string(), JsonValue),
+  }),
+  /** without a result, the client answered with an error, or the tool no longer waits */
+  z.object({
+    type: z.literal('replied'),
+    principal: PrincipalId,
+    id: z.string(),
+    result: z.record(z.string(), JsonValue).optional(),
+  }),
+  z.object({
+    type: z.literal('changed'),
+    change: z.union([z.enum(['tools', 'prompts', 'resources']), z.object({ resource: z.string() })]),
+  }),
 ]);
 type Notice = z.output<typeof Notice>;
+
+/** A request of a tool that the client has not answered. */
+export type Asked = Omit<Extract<Notice, { type: 'asked' }>, 'type'>;
 
 export type FormOutcome = Extract<Notice, { type: 'form' }>['outcome'];
 
@@ -55,6 +83,9 @@ const MAX_SESSIONS = 10_000;
 const MAX_SUBSCRIPTIONS = 1_000;
 /** The most cancelled calls that are remembered, because their clients may try to resume the streams. */
 const MAX_CANCELLED = 1_000;
+/** The most open requests of the tools of all calls, and of one call. */
+const MAX_ASKED = 10_000;
+const MAX_ASKED_OF_CALL = 100;
 
 export class Clients {
   #subscriptions = new LruMap<Set<string>>(MAX_SESSIONS);
@@ -62,6 +93,13 @@ export class Clients {
   readonly #calls = new Map<string, () => void>();
   readonly #cancelled = new LruMap<true>(MAX_CANCELLED);
   readonly #forms = new Map<string, (outcome: FormOutcome) => void>();
+  readonly #endedSessions = new LruMap<true>(MAX_SESSIONS);
+  readonly #levels = new LruMap<string>(MAX_SESSIONS);
+  readonly #asked = new Map<string, Asked>();
+  readonly #replies = new Map<string, (result: JsonObject | undefined) => void>();
+  /** Called if a tool has asked something, or no longer waits for an answer. */
+  readonly onAsked = new Listeners();
+  readonly onChange = new Listeners<[OwnChange]>();
 
   constructor(private readonly transport: Transport | null) {
     // Subscriptions may have been missed: sessions without known subscriptions receive everything.
@@ -92,6 +130,16 @@ export class Clients {
   /** An unknown session may have subscribed before a restart, or on another node: it receives everything. */
   wants(session: ClientSession, uri: string): boolean {
     return this.#subscriptions.get(nameOf(session.principal, session.session))?.has(uri) ?? true;
+  }
+
+  /** A client must not use a session that it has ended. */
+  hasEnded(principal: PrincipalId, session: string | null): boolean {
+    return session !== null && (this.#endedSessions.get(nameOf(principal, session)) ?? false);
+  }
+
+  /** The least level of log messages for the client. */
+  levelOf(principal: PrincipalId, { session }: { readonly session: string | null }): string {
+    return (session === null ? undefined : this.#levels.get(nameOf(principal, session))) ?? 'info';
   }
 
   /** Calls `ended` when the client ends the session. Returns a function that stops it. */
@@ -143,6 +191,37 @@ export class Clients {
     return () => this.#forms.delete(name);
   }
 
+  // Requests of tools
+
+  /** Resolves with the answer of the client. Rejects with a `Fault` if it is an error. */
+  async ask(request: Omit<Asked, 'id'>, signal: AbortSignal): Promise<JsonObject> {
+    if (this.#asked.size >= MAX_ASKED || this.asked(request.session).length >= MAX_ASKED_OF_CALL)
+      throw new Fault('tool_failed', 'Too many open requests to clients.');
+    const id = crypto.randomUUID();
+    const { principal } = request;
+    const { promise, resolve } = Promise.withResolvers<JsonObject | undefined>();
+    this.#replies.set(nameOf(principal, id), resolve);
+    this.tell({ type: 'asked', id, ...request });
+    try {
+      const result = await unlessAborted(promise, signal);
+      if (result === undefined) throw new Fault('tool_failed', 'The client answered with an error.');
+      return result;
+    } finally {
+      this.#replies.delete(nameOf(principal, id));
+      if (this.#asked.has(nameOf(principal, id))) this.tell({ type: 'replied', principal, id });
+    }
+  }
+
+  /** What the tool of the call waits for. */
+  asked(session: string): readonly Asked[] {
+    return [...this.#asked.values()].filter((one) => one.session === session);
+  }
+
+  /** The call has ended. */
+  forgetAsked(session: string): void {
+    for (const { principal, id } of this.asked(session)) this.tell({ type: 'replied', principal, id });
+  }
+
   #broadcast(notice: Notice): void {
     this.transport?.broadcast({ kind: KIND, body: notice });
   }
@@ -161,6 +240,9 @@ export class Clients {
         this.#subscriptions.get(nameOf(notice.principal, notice.session))?.delete(notice.uri);
         break;
       case 'ended':
+        // Only those that began here: any client may send any id.
+        if (this.#subscriptions.get(nameOf(notice.principal, notice.session)))
+          this.#endedSessions.set(nameOf(notice.principal, notice.session), true);
         this.#subscriptions.delete(nameOf(notice.principal, notice.session));
         this.#ended.dispatchEvent(new Event(nameOf(notice.principal, notice.session)));
         break;
@@ -172,6 +254,23 @@ export class Clients {
         break;
       case 'form':
         this.#forms.get(nameOf(notice.principal, notice.id))?.(notice.outcome);
+        break;
+      case 'level':
+        this.#levels.set(nameOf(notice.principal, notice.session), notice.level);
+        break;
+      case 'asked':
+        this.#asked.set(nameOf(notice.principal, notice.id), notice);
+        this.onAsked.notify();
+        break;
+      case 'replied': {
+        const name = nameOf(notice.principal, notice.id);
+        this.#asked.delete(name);
+        this.#replies.get(name)?.(notice.result);
+        this.onAsked.notify();
+        break;
+      }
+      case 'changed':
+        this.onChange.notify(notice.change);
     }
   }
 }

@@ -22,6 +22,7 @@ export const META = {
   capabilities: `${PREFIX}clientCapabilities`,
   serverInfo: `${PREFIX}serverInfo`,
   subscription: `${PREFIX}subscriptionId`,
+  logLevel: `${PREFIX}logLevel`,
 } as const;
 
 /** Addresses of sessions as resources begin with it. */
@@ -30,7 +31,13 @@ export const uriOf = (session: string): string => BASE_URI + encodeURIComponent(
 
 // Errors
 
-export const CODES = { ...RPC_CODES, resource: -32_002, header: -32_020, version: -32_022 } as const;
+export const CODES = {
+  ...RPC_CODES,
+  resource: -32_002,
+  header: -32_020,
+  capability: -32_021,
+  version: -32_022,
+} as const;
 
 const FAULTS: Partial<Record<FaultCode, number>> = {
   invalid: CODES.params,
@@ -51,6 +58,10 @@ export const refusal = (status: number, message: string) =>
 export const RequestHeaders = z.object({
   'mcp-session-id': z.string().optional().describe('as returned by `initialize`'),
   'mcp-protocol-version': z.string().optional().describe('the agreed revision'),
+});
+
+export const RequestQuery = z.object({
+  agent: z.string().optional().describe('the agent whose tools are offered, and that answers'),
 });
 
 const Id = z.union([z.string(), z.number()]);
@@ -205,6 +216,7 @@ export function description(): Description {
         400: 'Not JSON, not a message, or an unknown protocol version',
         401: 'Missing or invalid token',
         403: 'The role lacks the permission',
+        404: 'The session of the client has ended, or the method does not exist (2026-07-28)',
         405: 'Not part of the client’s protocol revision',
         406: 'The client does not accept server-sent events',
         413: 'The body is too large',

@@ -5,9 +5,11 @@
 import type { CallToolResult, ElicitRequestFormParams } from '@modelcontextprotocol/client';
 import {
   type ApprovalId,
+  type DurableEvent,
   Fault,
   type JsonObject,
   type Principal,
+  promptParts,
   TurnId,
   visibleJson,
 } from '@parlance/protocol';
@@ -18,7 +20,8 @@ import { Answer } from '../kit/request-turn.ts';
 import { parseBody } from '../kit/serve-endpoints.ts';
 import { wholeText } from '../kit/texts.ts';
 import { readUpdates, type UpdateReader } from '../kit/turn-updates.ts';
-import type { Context } from './clients.ts';
+import type { Asked, Context } from './clients.ts';
+import { ownResult } from './content.ts';
 import { MODERN } from './contract.ts';
 import type { Peer } from './peer.ts';
 
@@ -59,7 +62,13 @@ type TurnEnd =
   | { readonly status: 'done' | 'cancelled' }
   | { readonly status: 'failed'; readonly message: string };
 
-export async function followTurn(ctx: Context, call: ToolCall, followed: FollowedTurn): Promise<object> {
+/** `shows`: the text of the agent, or the result of a direct call. */
+export async function followTurn(
+  ctx: Context,
+  call: ToolCall,
+  followed: FollowedTurn,
+  shows: 'turn' | 'call' = 'turn',
+): Promise<object> {
   const { engine, now, settings } = ctx;
   const { signal, until, stream, peer } = call;
   const { ref, turn, after } = followed;
@@ -85,7 +94,11 @@ export async function followTurn(ctx: Context, call: ToolCall, followed: Followe
     text: () => answer.text,
     elapsed: () => now() - until + settings.toolCallWithin,
   });
-  const result = () => turnResult(followed, answer.text, end, approvals);
+  const questions = new Questions(ctx, call);
+  const stopAsked = ctx.clients.onAsked.add(changed);
+  const result = async () =>
+    (shows === 'call' && (await callResult(engine, followed))) ||
+    turnResult(followed, answer.text, end, approvals);
   try {
     if (peer.era === 'legacy' && peer.version >= '2025-11-25')
       stream?.prime(encodeState(followed, { request: call.id, progress: call.progressToken, until }));
@@ -121,6 +134,13 @@ export async function followTurn(ctx: Context, call: ToolCall, followed: Followe
       if (approvals.length > 0 && peer.era === 'modern') return inputRequired(followed, approvals);
       forms.show(approvals);
       if (forms.isRefused) return result();
+      if (ctx.clients.asked(ref.id).length > 0) {
+        // What is asked at the same time is one result.
+        if (peer.era === 'modern') await new Promise((resume) => setTimeout(resume));
+        const asked = ctx.clients.asked(ref.id);
+        if (asked.length > 0 && peer.era === 'modern') return questionsResult(followed, asked);
+        questions.show(asked);
+      }
       await change.promise;
       change = Promise.withResolvers();
     }
@@ -128,10 +148,21 @@ export async function followTurn(ctx: Context, call: ToolCall, followed: Followe
     clearTimeout(timer);
     signal.removeEventListener('abort', changed);
     forms.close();
+    stopAsked();
     progress.stop();
     reader?.stop();
   }
 }
+
+/** Null if the call has not ended. */
+async function callResult(engine: Engine, { ref, after }: FollowedTurn): Promise<CallToolResult | null> {
+  const events = await engine.events(ref, after, MAX_CALL_EVENTS);
+  const ended = events.find((event): event is DurableEvent<'tool.ended'> => event.type === 'tool.ended');
+  return ended ? ownResult(promptParts(ended.parts), ended.data, ended.outcome !== 'ok') : null;
+}
+
+/** The session of a direct call has only the events of that call. */
+const MAX_CALL_EVENTS = 100;
 
 function endOf(fault: Fault | null): TurnEnd {
   if (!fault) return { status: 'done' };
@@ -252,6 +283,42 @@ const inputRequired = (followed: FollowedTurn, approvals: readonly PendingApprov
   ),
   requestState: encodeState(followed),
 });
+
+/** A tool of the operator asks the client. */
+const questionsResult = (followed: FollowedTurn, asked: readonly Asked[]) => ({
+  resultType: 'input_required',
+  inputRequests: Object.fromEntries(asked.map(({ name, method, params }) => [name, { method, params }])),
+  requestState: encodeState(
+    followed,
+    undefined,
+    asked.map(({ id }) => id),
+  ),
+});
+
+/** Before 2026-07-28 a client receives the requests on the stream of the call. */
+class Questions {
+  readonly #shown = new Set<string>();
+
+  constructor(
+    private readonly ctx: Pick<Context, 'clients'>,
+    private readonly call: ToolCall,
+  ) {}
+
+  show(asked: readonly Asked[]): void {
+    for (const { id, method, params, principal } of asked) {
+      if (this.#shown.has(id)) continue;
+      this.#shown.add(id);
+      if (this.call.stream) this.call.stream.send(requestMessage(QUESTION + id, method, params));
+      else this.ctx.clients.tell({ type: 'replied', principal, id });
+    }
+  }
+}
+
+const QUESTION = 'question/';
+
+/** The id of the tool's request that a client answers; null if the answer is about something else. */
+export const questionIn = (id: RpcId): string | null =>
+  typeof id === 'string' && id.startsWith(QUESTION) ? id.slice(QUESTION.length) : null;
 
 type OpenForm = { readonly id: string; isAnswered: boolean; readonly remove: () => void };
 
@@ -403,8 +470,13 @@ const State = z.object({ session: z.string(), after: z.int().min(0), turn: TurnI
 const Resumable = z.object({ request: RequestId, progress: RequestId.optional(), until: z.number() });
 type Resumable = z.output<typeof Resumable>;
 
-function encodeState({ ref, after, turn }: FollowedTurn, resumable?: Resumable): string {
-  const state = { session: ref.id, turn, after, ...resumable };
+/** `asked` makes the state of each round another. */
+function encodeState(
+  { ref, after, turn }: FollowedTurn,
+  resumable?: Resumable,
+  asked?: readonly string[],
+): string {
+  const state = { session: ref.id, turn, after, ...resumable, asked };
   return Buffer.from(JSON.stringify(state)).toString('base64url');
 }
 

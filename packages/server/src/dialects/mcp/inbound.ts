@@ -1,6 +1,6 @@
 /** In: Streamable HTTP, all revisions at one path. */
 import type { DiscoverResult, InitializeResult } from '@modelcontextprotocol/client';
-import { Fault, isObject, type Principal } from '@parlance/protocol';
+import { Fault, isObject, type JsonObject, type Principal } from '@parlance/protocol';
 import type { Context as HonoContext } from 'hono';
 import { z } from 'zod';
 import { requirePermission } from '../../core/index.ts';
@@ -11,6 +11,7 @@ import { endpointOf } from '../kit/endpoint.ts';
 import {
   anyBody,
   errorMessage,
+  invalidParams,
   messageOf,
   methodNamed,
   type Params,
@@ -32,12 +33,24 @@ import {
   MODERN,
   PATH,
   RequestHeaders,
+  RequestQuery,
   refusal,
   type schemas,
 } from './contract.ts';
-import { answerForm, approvalIn, decodeState, followTurn } from './follow-turn.ts';
+import { answerForm, approvalIn, decodeState, followTurn, questionIn } from './follow-turn.ts';
 import { encodeMark, encodeMessage, listening, OPEN, sessionNotifications } from './outbound.ts';
-import { agreedVersion, hasForms, type Peer, peerOf, sessionIdOf } from './peer.ts';
+import {
+  attachCall,
+  checkNeeds,
+  complete,
+  getPrompt,
+  isLevel,
+  listPrompts,
+  type OwnCaller,
+  ownResourceAt,
+  ownTemplates,
+} from './own.ts';
+import { agreedVersion, peerOf, sessionIdOf } from './peer.ts';
 import { listResources, readResource, resourceNamed, TEMPLATE } from './resources.ts';
 import { type CallSource, callTool, isLongCall, listTools, runCancellable, SERVER_CLOSES } from './tools.ts';
 
@@ -51,6 +64,7 @@ const post = endpoint({
   summary: 'A JSON-RPC message, or several: the methods of MCP',
   security: 'caller',
   headers: RequestHeaders,
+  query: RequestQuery,
   body: MessageBody,
   parsed: anyBody,
   examples,
@@ -65,11 +79,12 @@ const post = endpoint({
     ],
     202: { description: 'A notification or response was accepted' },
   },
-  errors: [400, 401, 403, 413, 429, 503],
-  handle({ c, request, principal, body }, ctx) {
-    if (Array.isArray(body)) return answerBatch(ctx, request, principal, body);
+  errors: [400, 401, 403, 404, 413, 429, 503],
+  handle({ c, request, principal, body, query: { agent } }, ctx) {
+    const caller = { principal, agent };
+    if (Array.isArray(body)) return answerBatch(ctx, request, caller, body);
     rememberId(c, body);
-    return answerMessage(ctx, request, principal, body);
+    return answerMessage(ctx, request, caller, body);
   },
 });
 
@@ -83,10 +98,11 @@ const get = endpoint({
     'last-event-id': z.string().optional().describe('the event to resume after'),
   }),
   answers: { 200: { description: 'Server-sent events', ...STREAM } },
-  errors: [400, 401, 403, 405, 406, 429],
+  errors: [400, 401, 403, 404, 405, 406, 429],
   async handle({ c, request, principal, headers }, ctx) {
     if (headers['mcp-protocol-version'] === MODERN) return postOnly(c);
     const { session } = peerOf(request.headers, {});
+    if (ctx.clients.hasEnded(principal.id, session)) return ended();
     if (!acceptsStream(request))
       return c.json(
         errorMessage(null, { code: CODES.refused, message: 'GET needs Accept: text/event-stream.' }),
@@ -129,7 +145,9 @@ const acceptsStream = ({ headers }: Request): boolean =>
 // Messages that a client POSTs.
 
 /** The caller and its client. */
-type Source = { readonly principal: Principal; readonly peer: Peer };
+type Source = OwnCaller;
+
+type Caller = Pick<OwnCaller, 'principal' | 'agent'>;
 
 /** Ids of requests are not null in this protocol. */
 type MethodRequest = RpcRequest & { readonly id: RequestId };
@@ -153,12 +171,14 @@ function read(body: unknown): Message {
 async function answerMessage(
   ctx: Context,
   request: Request,
-  principal: Principal,
+  { principal, agent }: Caller,
   body: unknown,
 ): Promise<Response> {
   const message = read(body);
   const peer = peerOf(request.headers, message.kind === 'response' ? {} : message);
-  const from: Source = { principal, peer };
+  const from: Source = { principal, peer, agent };
+  if (ctx.clients.hasEnded(principal.id, peer.session))
+    return ended(message.kind === 'request' ? message.id : null);
   if (message.kind !== 'request') {
     await take(ctx, from, message);
     return new Response(null, { status: 202 });
@@ -168,14 +188,26 @@ async function answerMessage(
     const produce = listening(ctx, principal, id, params);
     return ctx.stream(request, { dialect: 'mcp', encode: JSON.stringify, produce });
   }
-  if (isLongCall(method, params) && acceptsStream(request)) {
+  if (method === 'tools/call') checkNeeds(ctx, from, params);
+  if (isLongCall(ctx, from, method, params) && acceptsStream(request)) {
     const key = { principal: principal.id, session: peer.session, request: id };
     return callStream(ctx, request, key, (call) => resultOf(ctx, { ...from, ...call }, message));
   }
-  const response = Response.json(await whole(ctx, request, from, message));
+  const answer = await whole(ctx, request, from, message);
+  const response = Response.json(answer, { status: peer.era === 'modern' ? statusOf(answer) : 200 });
   if (method === 'initialize') response.headers.set('mcp-session-id', startSession(ctx, principal, params));
   return response;
 }
+
+/** The client must begin a new session. */
+const ended = (id: RequestId | null = null): Response =>
+  Response.json(errorMessage(id, { code: CODES.refused, message: 'The session has ended.' }), {
+    status: 404,
+  });
+
+/** Since 2026-07-28, methods that do not exist have a status of their own. */
+const statusOf = (answer: object): number =>
+  'error' in answer && isObject(answer.error) && answer.error.code === CODES.method ? 404 : 200;
 
 const MAX_BATCH_SIZE = 50;
 
@@ -183,7 +215,7 @@ const MAX_BATCH_SIZE = 50;
 async function answerBatch(
   ctx: Context,
   request: Request,
-  principal: Principal,
+  { principal, agent }: Caller,
   bodies: readonly unknown[],
 ): Promise<Response> {
   if (bodies.length === 0 || bodies.length > MAX_BATCH_SIZE)
@@ -194,7 +226,8 @@ async function answerBatch(
       throw new RpcFault(CODES.request, 'initialize is not valid in a batch.');
     return message;
   });
-  const from: Source = { principal, peer: peerOf(request.headers, {}) };
+  const from: Source = { principal, agent, peer: peerOf(request.headers, {}) };
+  if (ctx.clients.hasEnded(principal.id, from.peer.session)) return ended();
   // The request itself has been counted.
   for (let count = 1; count < messages.length; count++) ctx.countRequest(request);
   const answers = messages.map((message) =>
@@ -217,7 +250,7 @@ async function whole(ctx: Context, request: Request, from: Source, message: Meth
 
 function startSession({ clients, newId }: Context, { id: principal }: Principal, params: Params): string {
   const capabilities = isObject(params.capabilities) ? params.capabilities : {};
-  const agreed = { version: agreedVersion(params.protocolVersion), hasForms: hasForms(capabilities) };
+  const agreed = { version: agreedVersion(params.protocolVersion), capabilities };
   const session = sessionIdOf(agreed, newId());
   clients.tell({ type: 'begun', principal, session });
   return session;
@@ -242,6 +275,12 @@ async function take(
 
 /** The answer to a form. A late or unrelated answer is ignored. */
 async function takeAnswer(ctx: Context, principal: Principal, { id, result }: RpcResponse): Promise<void> {
+  const question = questionIn(id);
+  if (question !== null) {
+    const given = isObject(result) ? (result as JsonObject) : undefined;
+    ctx.clients.tell({ type: 'replied', principal: principal.id, id: question, result: given });
+    return;
+  }
   const outcome = result === undefined ? 'refused' : 'answered';
   // Before the answer: otherwise the call that shows the form would withdraw it.
   ctx.clients.tell({ type: 'form', principal: principal.id, id: String(id ?? ''), outcome });
@@ -320,7 +359,11 @@ async function resumed(ctx: Context, principal: Principal, request: Request): Pr
   return callStream(ctx, request, key, ({ stream, gone }) => {
     const until = Math.min(resumable.until, ctx.now() + ctx.settings.toolCallWithin);
     const call = { principal, peer, stream, id, progressToken, until };
-    return runCancellable(ctx, call, gone, (one) => followTurn(ctx, one, followed));
+    const isOwn = ctx.engine.clients.peerOf(followed.ref) !== null;
+    if (isOwn) attachCall(ctx, followed, { stream, progressToken });
+    return runCancellable(ctx, call, gone, (one) =>
+      followTurn(ctx, isOwn ? { ...one, progressToken: undefined } : one, followed, isOwn ? 'call' : 'turn'),
+    );
   });
 }
 
@@ -328,7 +371,13 @@ async function resumed(ctx: Context, principal: Principal, request: Request): Pr
 
 type Method = (ctx: Context, from: Source, params: Params) => object | Promise<object>;
 
-const CAPABILITIES = { tools: {}, resources: { subscribe: true, listChanged: true } };
+const CAPABILITIES = {
+  tools: { listChanged: true },
+  prompts: { listChanged: true },
+  resources: { subscribe: true, listChanged: true },
+  completions: {},
+  logging: {},
+};
 
 const INSTRUCTIONS =
   'Parlance runs agents in durable sessions. Start or continue one with send_message. Tool calls of an agent may need the approval of the user: the status is then `waiting`.';
@@ -337,9 +386,12 @@ const serverInfo = ({ about }: Context) => ({ name: 'parlance', title: 'Parlance
 
 const COMMON: Readonly<Record<string, Method>> = {
   'tools/list': listTools,
-  'resources/list': ({ engine }, { principal }, params) => listResources(engine, principal, params),
-  'resources/templates/list': () => ({ resourceTemplates: [TEMPLATE] }),
-  'resources/read': ({ engine }, { principal }, params) => readResource(engine, principal, params),
+  'resources/list': listResources,
+  'resources/templates/list': (ctx) => ({ resourceTemplates: [...ownTemplates(ctx), TEMPLATE] }),
+  'resources/read': readResource,
+  'prompts/list': listPrompts,
+  'prompts/get': getPrompt,
+  'completion/complete': (ctx, _from, params) => complete(ctx, params),
 };
 
 const LEGACY_METHODS: Readonly<Record<string, Method>> = {
@@ -350,9 +402,17 @@ const LEGACY_METHODS: Readonly<Record<string, Method>> = {
     instructions: INSTRUCTIONS,
   }),
   ping: () => ({}),
-  'resources/subscribe': async ({ engine, clients }, { principal, peer: { session } }, { uri }) => {
+  'logging/setLevel': ({ clients }, { principal, peer: { session } }, { level }) => {
+    if (!isLevel(level)) throw invalidParams('level must be one of the levels of syslog.');
+    if (session !== null) clients.tell({ type: 'level', principal: principal.id, session, level });
+    return {};
+  },
+  'resources/subscribe': async (ctx, from, { uri }) => {
+    const { principal, peer } = from;
+    const { session } = peer;
+    const { clients } = ctx;
     requirePermission(principal, 'chat:read');
-    await resourceNamed(engine, principal, uri);
+    if (!ownResourceAt(ctx, uri)) await resourceNamed(ctx.engine, from, uri);
     if (session === null) throw new RpcFault(CODES.request, 'Subscriptions need the header Mcp-Session-Id.');
     clients.subscribe({ principal: principal.id, session }, String(uri));
     return {};
@@ -378,7 +438,8 @@ const DAY_MS = 86_400_000;
 /** How long clients may cache results; sessions change at any time. */
 const KEPT_MS: Readonly<Record<string, number>> = {
   'server/discover': DAY_MS,
-  'tools/list': DAY_MS,
+  'tools/list': 0,
+  'prompts/list': 0,
   'resources/templates/list': DAY_MS,
   'resources/list': 0,
   'resources/read': 0,

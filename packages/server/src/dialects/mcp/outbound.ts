@@ -8,6 +8,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { isTurnEvent, type Principal, type SessionEvent } from '@parlance/protocol';
 import { z } from 'zod';
+import type { OwnChange } from '../../core/index.ts';
 import { requirePermission } from '../../core/index.ts';
 import type { EventStream } from '../../http/connection.ts';
 import { invalidParams, notificationMessage, type Params, type RequestId } from '../kit/json-rpc.ts';
@@ -19,6 +20,17 @@ type ResourceNotification = { readonly jsonrpc: '2.0' } & (
   | ResourceListChangedNotification
   | ResourceUpdatedNotification
 );
+
+/** Notifications about what the operator's modules offer are sent to everybody. */
+type Notification =
+  | ResourceNotification
+  | { readonly jsonrpc: '2.0'; readonly method: ListMethod; readonly params?: undefined };
+type ListMethod = 'notifications/tools/list_changed' | 'notifications/prompts/list_changed';
+
+const changed = (change: OwnChange): Notification =>
+  typeof change === 'object'
+    ? { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: change.resource } }
+    : { jsonrpc: '2.0', method: `notifications/${change}/list_changed` };
 
 export const projection: Projection<null, ResourceNotification> = {
   start: () => null,
@@ -35,7 +47,7 @@ const updated = ({ session }: SessionEvent): Frame<ResourceNotification> => ({
 });
 
 /** Null if the notification is about the list. */
-const uriIn = (notification: ResourceNotification): string | null =>
+const uriIn = (notification: Notification): string | null =>
   notification.method === 'notifications/resources/updated' ? notification.params.uri : null;
 
 function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
@@ -104,10 +116,10 @@ export const OPEN = ': open\n\n';
  * for a notification; null to send none.
  */
 async function sendNotifications(
-  { engine, connections }: Context,
+  { engine, connections, clients }: Context,
   stream: EventStream,
   principal: Principal,
-  shown: (notification: ResourceNotification) => object | null,
+  shown: (notification: Notification) => object | null,
 ): Promise<void> {
   const unwatch = engine.watchAll(principal, (event) => {
     for (const { body } of projection.step(null, event)[1]) {
@@ -115,12 +127,17 @@ async function sendNotifications(
       if (message) stream.send(encodeMessage(message));
     }
   });
+  const unwatchOwn = clients.onChange.add((change) => {
+    const message = shown(changed(change));
+    if (message) stream.send(encodeMessage(message));
+  });
   connections.attach(principal.id, 'mcp', stream);
   stream.send(OPEN);
   try {
     await stream.lost();
   } finally {
     unwatch();
+    unwatchOwn();
     connections.leave(stream);
   }
 }
@@ -132,7 +149,7 @@ export const sessionNotifications =
     const { clients } = ctx;
     const client = session === null ? null : { principal: principal.id, session };
     const stop = client && clients.onEnd(client, () => stream.close(1000, ''));
-    const shown = (body: ResourceNotification) => {
+    const shown = (body: Notification) => {
       const uri = uriIn(body);
       return !client || uri === null || clients.wants(client, uri) ? body : null;
     };
@@ -140,6 +157,8 @@ export const sessionNotifications =
   };
 
 const Filter = z.object({
+  toolsListChanged: z.boolean().optional(),
+  promptsListChanged: z.boolean().optional(),
   resourcesListChanged: z.boolean().optional(),
   resourceSubscriptions: z.array(z.string().max(2_000)).max(1_000).optional(),
 });
@@ -149,16 +168,24 @@ export function listening(ctx: Context, principal: Principal, id: RequestId, par
   requirePermission(principal, 'chat:read');
   const filter = Filter.safeParse(params.notifications);
   if (!filter.success) throw invalidParams('notifications must say what to listen to.');
-  const { resourcesListChanged = false, resourceSubscriptions = [] } = filter.data;
+  const { resourceSubscriptions = [], ...lists } = filter.data;
   const uris = new Set(resourceSubscriptions);
   const _meta = { [META.subscription]: id };
   const honored = {
-    ...(resourcesListChanged && { resourcesListChanged }),
+    ...Object.fromEntries(Object.entries(lists).filter(([, isWanted]) => isWanted)),
     ...(uris.size > 0 && { resourceSubscriptions: [...uris] }),
   };
-  const isWanted = (body: ResourceNotification) => {
-    const uri = uriIn(body);
-    return uri === null ? resourcesListChanged : uris.has(uri);
+  const isWanted = (body: Notification) => {
+    switch (body.method) {
+      case 'notifications/tools/list_changed':
+        return lists.toolsListChanged;
+      case 'notifications/prompts/list_changed':
+        return lists.promptsListChanged;
+      case 'notifications/resources/list_changed':
+        return lists.resourcesListChanged;
+      case 'notifications/resources/updated':
+        return uris.has(body.params.uri);
+    }
   };
   return async (stream: EventStream): Promise<void> => {
     const acknowledged = { notifications: honored, _meta };

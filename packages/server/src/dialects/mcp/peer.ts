@@ -14,6 +14,8 @@ export type Peer = {
   readonly version: string;
   /** the client can show forms to its user */
   readonly hasForms: boolean;
+  /** before 2026-07-28, only those that tools can use */
+  readonly capabilities: Params;
   /** null if the client has no session */
   readonly session: string | null;
 };
@@ -30,10 +32,10 @@ export function peerOf(
   // Notifications have no metadata: they refer to a request that has it.
   if (claimed === undefined && message.method?.startsWith('notifications/')) return modernPeer({});
   if (typeof claimed !== 'string') throw invalidParams(`params._meta["${META.version}"] is missing.`);
-  if (claimed !== MODERN) throw unsupported(claimed, [MODERN]);
   checkHeaders(headers, { version: claimed, method: message.method, params: message.params });
-  const capabilities = meta[META.capabilities] ?? {};
-  if (!isObject(capabilities)) throw invalidParams(`params._meta["${META.capabilities}"] must be an object.`);
+  if (claimed !== MODERN) throw unsupported(claimed, [MODERN]);
+  const capabilities = meta[META.capabilities];
+  if (!isObject(capabilities)) throw invalidParams(`params._meta["${META.capabilities}"] is missing.`);
   return modernPeer(capabilities);
 }
 
@@ -41,6 +43,7 @@ const modernPeer = (capabilities: Params): Peer => ({
   era: 'modern',
   version: MODERN,
   hasForms: hasForms(capabilities),
+  capabilities,
   session: null,
 });
 
@@ -49,7 +52,8 @@ function legacyPeer(headers: Headers, named: string | null): Peer {
   const agreed = session === null ? null : agreedIn(session);
   const version = named ?? agreed?.version ?? '2025-03-26';
   if (!isLegacy(version)) throw unsupported(version, [MODERN, ...LEGACY]);
-  return { era: 'legacy', version, hasForms: agreed?.hasForms ?? false, session };
+  const capabilities = agreed?.capabilities ?? {};
+  return { era: 'legacy', version, hasForms: hasForms(capabilities), capabilities, session };
 }
 
 const unsupported = (requested: string, supported: readonly string[]) =>
@@ -71,21 +75,39 @@ export function hasForms({ elicitation }: Params): boolean {
 
 // Session ids
 
-type AgreedProtocol = { readonly version: string; readonly hasForms: boolean };
+type AgreedProtocol = { readonly version: string; readonly capabilities: Params };
 
-export const sessionIdOf = ({ version, hasForms }: AgreedProtocol, unique: string): string =>
-  `${version}.${hasForms ? 'forms' : 'plain'}.${unique}`;
+/** Further capabilities that the id contains. */
+const FURTHER = ['sampling', 'roots'] as const;
+
+export function sessionIdOf({ version, capabilities }: AgreedProtocol, unique: string): string {
+  const kinds = [
+    hasForms(capabilities) ? 'forms' : 'plain',
+    ...FURTHER.filter((name) => name in capabilities),
+  ];
+  return `${version}.${kinds.join('-')}.${unique}`;
+}
 
 /** Null if the id is not ours. */
 function agreedIn(session: string): AgreedProtocol | null {
-  const [, version, kind] = /^(\d{4}-\d\d-\d\d)\.(forms|plain)\./.exec(session) ?? [];
-  return version === undefined ? null : { version, hasForms: kind === 'forms' };
+  const [, version, kinds = ''] = /^(\d{4}-\d\d-\d\d)\.((?:forms|plain)[a-z-]*)\./.exec(session) ?? [];
+  if (version === undefined) return null;
+  const names = kinds.split('-');
+  const capabilities = [
+    ...(names[0] === 'forms' ? ['elicitation'] : []),
+    ...FURTHER.filter((name) => names.includes(name)),
+  ];
+  return { version, capabilities: Object.fromEntries(capabilities.map((name) => [name, {}])) };
 }
 
 // Since 2026-07-28 headers repeat parts of the body, for proxies. They must match.
 
 /** The parameter that `mcp-name` repeats. */
-const NAMED: Readonly<Record<string, string>> = { 'tools/call': 'name', 'resources/read': 'uri' };
+const NAMED: Readonly<Record<string, string>> = {
+  'tools/call': 'name',
+  'prompts/get': 'name',
+  'resources/read': 'uri',
+};
 
 type Body = {
   readonly version: string;

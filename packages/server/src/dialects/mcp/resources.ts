@@ -1,11 +1,14 @@
 /** Sessions as resources: their list, and the messages of one. */
 import type { ListResourcesResult, ReadResourceResult } from '@modelcontextprotocol/client';
-import { type DurableEvent, type Principal, type TurnId, textOf, wasStopped } from '@parlance/protocol';
+import { type DurableEvent, type TurnId, textOf, wasStopped } from '@parlance/protocol';
 import type { Engine, SessionRecord, SessionRef } from '../../core/index.ts';
 import { invalidParams, type Params, RpcFault } from '../kit/json-rpc.ts';
 import { latest } from '../kit/replay.ts';
 import { finalAnswer } from '../kit/tracking.ts';
+import type { Context } from './clients.ts';
 import { BASE_URI, CODES, uriOf } from './contract.ts';
+import { type OwnCaller, ownResourceAt, ownResources, readOwn } from './own.ts';
+import type { Peer } from './peer.ts';
 
 const MIME = 'text/markdown';
 const PAGE = 100;
@@ -21,11 +24,13 @@ export const TEMPLATE = {
 
 export const titleOf = ({ title, firstInput, ref }: SessionRecord): string => title || firstInput || ref.id;
 
+/** The first page begins with the operator's resources. */
 export async function listResources(
-  engine: Engine,
-  principal: Principal,
+  ctx: Context,
+  { principal }: OwnCaller,
   { cursor }: Params,
 ): Promise<ListResourcesResult> {
+  const { engine } = ctx;
   if (cursor !== undefined && typeof cursor !== 'string') throw invalidParams('cursor must be a string.');
   const { sessions, next } = await engine.list(principal, { limit: PAGE, cursor });
   const resources = sessions.map((record) => ({
@@ -34,35 +39,51 @@ export async function listResources(
     mimeType: MIME,
     annotations: { lastModified: new Date(record.updatedAt).toISOString() },
   }));
-  return { resources, ...(next !== null && { nextCursor: next }) };
+  const own = cursor === undefined ? ownResources(ctx) : [];
+  return { resources: [...own, ...resources], ...(next !== null && { nextCursor: next }) };
 }
 
 export async function readResource(
-  engine: Engine,
-  principal: Principal,
+  ctx: Context,
+  from: OwnCaller,
   params: Params,
-): Promise<ReadResourceResult> {
-  const ref = await resourceNamed(engine, principal, params.uri);
+): Promise<ReadResourceResult | object> {
+  const { engine } = ctx;
+  const own = ownResourceAt(ctx, params.uri);
+  if (own) {
+    const result = await readOwn(from, own, params);
+    if (!result) throw notFound(from.peer, params.uri);
+    return result;
+  }
+  const ref = await resourceNamed(engine, from, params.uri);
   const uri = String(params.uri);
   const record = await engine.record(ref);
-  if (!record) throw notFound(uri);
+  if (!record) throw notFound(from.peer, uri);
   const messages = await latestMessages(engine, record, MAX_MESSAGES);
   const text = `# ${titleOf(record)}\n\n${transcript(messages)}`;
   return { contents: [{ uri, mimeType: MIME, text }] };
 }
 
 /** Throws if the session does not exist or belongs to another user. */
-export async function resourceNamed(engine: Engine, principal: Principal, uri: unknown): Promise<SessionRef> {
+export async function resourceNamed(
+  engine: Engine,
+  { principal, peer }: Pick<OwnCaller, 'principal' | 'peer'>,
+  uri: unknown,
+): Promise<SessionRef> {
   if (typeof uri !== 'string') throw invalidParams('uri must be a string.');
   const id = uri.startsWith(BASE_URI) ? decoded(uri.slice(BASE_URI.length)) : null;
   const ref = id === null ? null : await engine.find(principal, id);
-  if (!ref) throw notFound(uri);
+  if (!ref) throw notFound(peer, uri);
   return ref;
 }
 
-/** Without `data.uri`: clients of 2026-07-28 would report another code. */
-const notFound = (uri: unknown): RpcFault =>
-  new RpcFault(CODES.resource, `Resource not found: ${String(uri).slice(0, 300)}`);
+/** Since 2026-07-28 it is the code of invalid parameters. */
+const notFound = ({ era }: Peer, uri: unknown): RpcFault => {
+  const named = String(uri).slice(0, 300);
+  return era === 'modern'
+    ? new RpcFault(CODES.params, `Resource not found: ${named}`, { uri: named })
+    : new RpcFault(CODES.resource, `Resource not found: ${named}`);
+};
 
 function decoded(text: string): string | null {
   try {

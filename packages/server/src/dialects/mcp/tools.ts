@@ -5,6 +5,7 @@ import {
   type DurableEvent,
   Fault,
   isObject,
+  type JsonObject,
   type Principal,
   TurnId,
   textPart,
@@ -27,7 +28,7 @@ import {
   type ToolCall,
   TurnView,
 } from './follow-turn.ts';
-import type { Peer } from './peer.ts';
+import { attachCall, type OwnCaller, ownTools, startOwnCall } from './own.ts';
 import { latestMessages, titleOf, transcript } from './resources.ts';
 
 type ToolView = {
@@ -36,7 +37,7 @@ type ToolView = {
   readonly description: string;
   readonly input: z.ZodObject;
   readonly output: z.ZodObject;
-  readonly readOnly?: true;
+  readonly readOnly?: boolean;
 };
 
 /** A `Fault` becomes a result with `isError`. */
@@ -223,15 +224,25 @@ const TOOLS: readonly Tool[] = [
   cancelTurn,
 ];
 
-export const listTools = () => ({
-  tools: TOOLS.map(({ name, title, description, input, output, readOnly = false }) => ({
-    name,
-    title,
-    description,
-    inputSchema: z.toJSONSchema(input, { io: 'input' }),
-    outputSchema: z.toJSONSchema(output),
-    annotations: { title, readOnlyHint: readOnly },
-  })),
+export const listTools = (ctx: Context, from: OwnCaller) => ({
+  tools: [
+    ...TOOLS.map(viewOf),
+    ...ownTools(ctx, from).map(({ name, title, description, parameters }) => ({
+      name,
+      ...(title !== undefined && { title }),
+      description,
+      inputSchema: parameters,
+    })),
+  ],
+});
+
+const viewOf = ({ name, title, description, input, output, readOnly = false }: Tool) => ({
+  name,
+  title,
+  description,
+  inputSchema: z.toJSONSchema(input, { io: 'input' }),
+  outputSchema: z.toJSONSchema(output),
+  annotations: { title, readOnlyHint: readOnly },
 });
 
 // Calls
@@ -239,15 +250,17 @@ export const listTools = () => ({
 const toolNamed = (name: unknown): Tool | undefined => TOOLS.find((tool) => tool.name === name);
 
 /** Whether the call may take as long as a turn. */
-export const isLongCall = (method: string, params: Params): boolean => {
-  const tool = method === 'tools/call' ? toolNamed(params.name) : undefined;
-  return tool !== undefined && 'start' in tool;
+export const isLongCall = (ctx: Context, from: OwnCaller, method: string, params: Params): boolean => {
+  if (method !== 'tools/call') return false;
+  const tool = toolNamed(params.name);
+  return tool ? 'start' in tool : isOwn(ctx, from, params.name);
 };
 
+const isOwn = (ctx: Context, from: OwnCaller, name: unknown): boolean =>
+  ownTools(ctx, from).some((tool) => tool.name === name);
+
 /** Who calls, and how the call is answered. */
-export type CallSource = {
-  readonly principal: Principal;
-  readonly peer: Peer;
+export type CallSource = OwnCaller & {
   readonly stream: CallStream | null;
   /** aborted when the client disconnects */
   readonly gone: AbortSignal;
@@ -260,19 +273,40 @@ export async function callTool(
   { id, params }: { readonly id: RequestId; readonly params: Params },
 ): Promise<object> {
   const tool = toolNamed(params.name);
-  if (!tool) throw invalidParams(`Unknown tool: ${String(params.name).slice(0, 200)}`);
+  if (!tool) return callOwn(ctx, { gone, ...from }, { id, params });
   const args = tool.input.safeParse(params.arguments ?? {});
   if (!args.success) {
     const [issue] = args.error.issues;
     return errorResult(`${issue?.path.join('.') || 'arguments'}: ${issue?.message}`);
   }
-  const token = RequestId.safeParse(isObject(params._meta) ? params._meta.progressToken : undefined);
   const until = ctx.now() + ctx.settings.toolCallWithin;
   const { principal } = from;
-  return runCancellable(ctx, { ...from, id, until, progressToken: token.data }, gone, async (call) => {
+  return runCancellable(ctx, { ...from, id, until, progressToken: tokenOf(params) }, gone, async (call) => {
     if ('run' in tool) return tool.run(ctx.engine, principal, args.data as never);
     const earlier = await continued(ctx, principal, params);
     return followTurn(ctx, call, earlier ?? (await tool.start(ctx, principal, args.data as never)));
+  });
+}
+
+const tokenOf = (params: Params): RequestId | undefined =>
+  RequestId.safeParse(isObject(params._meta) ? params._meta.progressToken : undefined).data;
+
+/** A tool of the operator. Throws a `RpcFault` if there is none with that name. */
+async function callOwn(
+  ctx: Context,
+  { gone, ...from }: CallSource,
+  { id, params }: { readonly id: RequestId; readonly params: Params },
+): Promise<object> {
+  const name = String(params.name).slice(0, 200);
+  if (!isOwn(ctx, from, params.name)) throw invalidParams(`Unknown tool: ${name}`);
+  const until = ctx.now() + ctx.settings.toolCallWithin;
+  // Progress is what the tool reports.
+  const call = { ...from, id, until, progressToken: undefined };
+  return runCancellable(ctx, call, gone, async (one) => {
+    const own = { stream: one.stream, progressToken: tokenOf(params) };
+    const earlier = await continued(ctx, from.principal, params);
+    if (earlier) attachCall(ctx, earlier, own);
+    return followTurn(ctx, one, earlier ?? (await startOwnCall(ctx, from, name, { ...own, params })), 'call');
   });
 }
 
@@ -285,8 +319,18 @@ async function continued(ctx: Context, principal: Principal, params: Params): Pr
   if (typeof requestState !== 'string') return null;
   const decoded = await decodeState(ctx.engine, principal, requestState);
   if (!decoded) throw invalidParams('The requestState is not one of this server.');
-  for (const [approval, response] of Object.entries(isObject(inputResponses) ? inputResponses : {}))
-    await answerForm(ctx, principal, approval, response);
+  const asked = ctx.clients.asked(decoded.followed.ref.id);
+  for (const [name, response] of Object.entries(isObject(inputResponses) ? inputResponses : {})) {
+    const request = asked.find((one) => one.name === name);
+    if (!request) await answerForm(ctx, principal, name, response);
+    else if (isObject(response))
+      ctx.clients.tell({
+        type: 'replied',
+        principal: principal.id,
+        id: request.id,
+        result: response as JsonObject,
+      });
+  }
   return decoded.followed;
 }
 

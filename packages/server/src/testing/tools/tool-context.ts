@@ -29,6 +29,8 @@ export async function toolFixture(): Promise<ToolFixture> {
   };
 }
 
+const nothing = () => undefined;
+
 export const contextIn = (root: string, changes: Partial<ToolContext> = {}): ToolContext => ({
   session: SessionId.parse('session'),
   owner: PrincipalId.parse('local'),
@@ -38,6 +40,9 @@ export const contextIn = (root: string, changes: Partial<ToolContext> = {}): Too
   permission: 'mode',
   eventsSinceIdle: [],
   atClient: () => Promise.reject(new Fault('tool_failed', 'No client in this test.')),
+  peer: null,
+  report: () => undefined,
+  log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
   ...changes,
 });
 

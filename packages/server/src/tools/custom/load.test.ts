@@ -26,7 +26,6 @@ test.each([
   ['export const a = 1;', 'exports something that is not a tool'],
   [tool("name: 'a b'"), 'has a tool a b whose name must have 1 to 64 letters, digits, _ or -'],
   [tool('description: undefined'), 'has a tool a whose description must be text'],
-  [tool("aproval: 'never'"), 'has a tool a with an unknown field aproval'],
   [tool("approval: 'no'"), 'has a tool a whose approval must be always, never or a function'],
   [tool('timeoutMs: 0'), 'has a tool a whose timeoutMs must be at least 1'],
   [tool('run: 1'), 'has a tool a whose run must be a function'],

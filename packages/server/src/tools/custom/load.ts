@@ -2,28 +2,40 @@
  * Loads the operator's tools: modules named in the configuration. Their code is trusted and runs in this
  * process.
  */
-import { existsSync } from 'node:fs';
-import { pathToFileURL } from 'node:url';
-import { type Ask, Fault, isObject, type JsonObject, PromptPart, textPart } from '@parlance/protocol';
+import {
+  type Ask,
+  Fault,
+  isObject,
+  type Json,
+  type JsonObject,
+  PromptPart,
+  textPart,
+} from '@parlance/protocol';
 import { z } from 'zod';
+import type { OwnChange } from '../../core/ports/own-modules.ts';
 import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { boundedParts } from '../bounded-parts.ts';
 import { cutText } from '../cut.ts';
-import { provideModule } from './provided-module.ts';
+import { exportsOf, isToolError, messageOf, problem as problemOf } from './modules.ts';
 
-/** A module that does not finish loading fails the startup. */
-const LOADING_MS = 30_000;
+type Announce = (change: OwnChange) => void;
 
 /** `taken` has the names of other tools. Throws a one-line error that names the file. */
-export async function loadCustomTools(paths: readonly string[], taken: readonly string[]): Promise<Tool[]> {
-  provideModule();
+export async function loadCustomTools(
+  paths: readonly string[],
+  taken: readonly string[],
+  announce: Announce = () => undefined,
+): Promise<Tool[]> {
   const tools = new Map<string, Tool>();
   for (const path of paths) {
-    const exports = await exportsOf(path);
+    const exports = await exportsOf('tool', path);
     if (exports.length === 0) throw problem(path, 'exports no tool');
     for (const exported of exports) {
-      const tool = ownTool(explained(path, () => readDefinition(exported)));
+      const tool = ownTool(
+        explained(path, () => readDefinition(exported)),
+        announce,
+      );
       const { name } = tool;
       if (tools.has(name) || taken.includes(name) || name.startsWith('mcp_'))
         throw problem(path, `has a tool ${name}, a name that another tool has`);
@@ -31,27 +43,6 @@ export async function loadCustomTools(paths: readonly string[], taken: readonly 
     }
   }
   return [...tools.values()];
-}
-
-/** Every export must be a tool. */
-async function exportsOf(path: string): Promise<readonly unknown[]> {
-  if (!existsSync(path)) throw problem(path, 'does not exist');
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`not done after ${LOADING_MS / 1000} s`)), LOADING_MS);
-  try {
-    return Object.values(await Promise.race([import(pathToFileURL(path).href), late]));
-  } catch (thrown) {
-    throw problem(path, `cannot be loaded: ${complaintOf(thrown)}`, thrown);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** A file with several syntax errors throws them together; shows the first one with its line. */
-function complaintOf(thrown: unknown): string {
-  const first: unknown = thrown instanceof AggregateError ? thrown.errors[0] : thrown;
-  const line = first instanceof BuildMessage ? first.position?.line : undefined;
-  return line === undefined ? messageOf(first) : `line ${line}: ${messageOf(first)}`;
 }
 
 function explained<Result>(path: string, read: () => Result): Result {
@@ -63,7 +54,7 @@ function explained<Result>(path: string, read: () => Result): Result {
 }
 
 const problem = (path: string, reason: string, cause?: unknown): Error =>
-  new Error(`the tool module ${path} ${reason}`, { cause });
+  problemOf('tool', path, reason, cause);
 
 // Validates the tool definitions that a module exports.
 
@@ -75,7 +66,8 @@ type Run = (input: unknown, context: object) => unknown;
 const fn = z.custom<Run>((value) => typeof value === 'function', 'must be a function');
 const yesOrNo = z.boolean('must be true or false').default(false);
 
-const Definition = z.strictObject(
+/** Unknown fields are ignored: definitions are often shared with other programs. */
+const Definition = z.object(
   {
     name: z
       .string('must be text')
@@ -95,6 +87,9 @@ const Definition = z.strictObject(
       .default(60_000),
     repeatable: yesOrNo,
     untrusted: yesOrNo,
+    title: z.string('must be text').max(200, 'is too long').optional(),
+    needs: z.array(z.string('must be text'), 'must be a list of capabilities').default([]),
+    available: fn.optional(),
     run: fn,
   },
   'must be a tool',
@@ -121,7 +116,6 @@ function readDefinition(exported: unknown): OwnTool {
 function reasonOf(exported: unknown, { issues: [issue] }: z.ZodError): string {
   if (!isObject(exported)) return 'exports something that is not a tool';
   const tool = typeof exported.name === 'string' ? `tool ${exported.name.slice(0, 64)}` : 'tool';
-  if (issue?.code === 'unrecognized_keys') return `has a ${tool} with an unknown field ${issue.keys[0]}`;
   return `has a ${tool} whose ${issue?.path.join('.')} ${issue?.message}`;
 }
 
@@ -130,20 +124,31 @@ const isZod = (schema: object): schema is z.ZodType => '_zod' in schema && 'safe
 function schemasOf(given: object): Pick<OwnTool, 'input' | 'parameters'> {
   const schemas = isZod(given)
     ? { input: given, parameters: z.toJSONSchema(given, { io: 'input' }) as JsonObject }
-    : { input: z.fromJSONSchema(given as JsonObject), parameters: given as JsonObject };
+    : { input: inputOf(given as JsonObject), parameters: given as JsonObject };
   if (schemas.parameters.type !== 'object') throw new Error('they must describe an object');
   return schemas;
 }
 
-const messageOf = (thrown: unknown): string =>
-  (thrown instanceof Error ? thrown.message : String(thrown)).split('\n', 1)[0]?.slice(0, 500) ?? '';
+/** Keywords that zod cannot convert. Models and clients see them; the tool checks what they say itself. */
+const UNCHECKED = new Set(['if', 'then', 'else', 'not', 'dependentSchemas', 'dependentRequired', '$anchor']);
+
+function inputOf(schema: JsonObject): z.ZodType {
+  try {
+    return z.fromJSONSchema(schema);
+  } catch (thrown) {
+    const known = JSON.stringify(schema, (key, value) => (UNCHECKED.has(key) ? undefined : value));
+    if (known === JSON.stringify(schema)) throw thrown;
+    return z.fromJSONSchema(JSON.parse(known) as JsonObject);
+  }
+}
 
 // One tool of the operator: approval, timeout and errors.
 
 const MESSAGE_CHARACTERS = 4_000;
 
-function ownTool(definition: OwnTool): Tool {
+function ownTool(definition: OwnTool, announce: Announce): Tool {
   const { name, description, input, parameters, repeatable, approval, untrusted } = definition;
+  const { title, needs, available } = definition;
   return defineTool({
     name,
     description,
@@ -151,10 +156,12 @@ function ownTool(definition: OwnTool): Tool {
     parameters,
     repeatable,
     asks: approval !== 'never',
+    own: { ...(title !== undefined && { title }), needs },
+    ...(available && { available: () => available({}, {}) !== false }),
     exclusive: 'if-asked',
     approval: (given) => askFor(definition, given),
     run: async (given, context) => {
-      const result = resultOf(await outputOf(definition, given, context));
+      const result = resultOf(await outputOf(definition, given, context, announce));
       return untrusted ? { ...result, untrusted: true } : result;
     },
   });
@@ -177,13 +184,30 @@ async function askFor({ name, approval }: OwnTool, input: unknown): Promise<Ask 
 async function outputOf(
   { name, timeoutMs, run }: OwnTool,
   input: unknown,
-  { signal: turn, root: folder, session, owner: user, call }: ToolContext,
+  { signal: turn, root: folder, session, owner: user, call, peer, report, log }: ToolContext,
+  announce: Announce,
 ): Promise<unknown> {
   const timeout = AbortSignal.timeout(timeoutMs);
   const signal = AbortSignal.any([turn, timeout]);
+  const client = peer && {
+    capabilities: peer.capabilities,
+    request: (request: string, method: string, params: JsonObject = {}) =>
+      peer.request(request, method, params, signal),
+  };
+  const context = {
+    ...{ signal, folder, session, user, call, client, announce },
+    progress: (update: Progress) => {
+      peer?.progress(update);
+      const { progress, total, message } = update;
+      report({ message, ...(total !== undefined && { progress: (100 * progress) / total }) });
+    },
+    log: (level: string, data: Json) => {
+      peer?.log(level, data);
+      log.debug({ tool: name, call, level, data }, 'log of an own tool');
+    },
+  };
   try {
-    const output = Promise.try(run, input, { signal, folder, session, user, call });
-    return await unlessAborted(output, signal);
+    return await unlessAborted(Promise.try(run, input, context), signal);
   } catch (thrown) {
     if (timeout.aborted && !turn.aborted)
       throw new Fault('tool_failed', `${name} did not finish within ${timeoutMs} ms and was stopped.`);
@@ -192,9 +216,7 @@ async function outputOf(
   }
 }
 
-/** Compared by name, since the module may have its own copy of the class. */
-const isToolError = (thrown: unknown): thrown is Error =>
-  thrown instanceof Error && thrown.name === 'ToolError';
+type Progress = Parameters<NonNullable<ToolContext['peer']>['progress']>[0];
 
 // Converts the return value of an own tool to result parts.
 
