@@ -97,18 +97,14 @@ test('bad requests are refused', async () => {
 
 test('a message before a call is commentary, and the answer is final', async () => {
   const { model: spoken, server: own } = await dictated();
-  const stream = await openaiClient(own.http).responses.create({
-    model: 'fake',
-    input: 'look',
-    stream: true,
-  });
+  const asked = openaiClient(own.http).responses.create({ model: 'fake', input: 'look', stream: true });
   spoken.say('Let me look.');
   spoken.call('echo', { value: 'x' });
   const phases: unknown[] = [];
   let response: { output: object[] } | null = null;
   spoken.say('It is x.');
   spoken.end();
-  for await (const event of stream) {
+  for await (const event of await asked) {
     if (event.type === 'response.output_item.done' && event.item.type === 'message')
       phases.push(event.item.phase);
     if (event.type === 'response.completed') response = event.response;

@@ -133,8 +133,8 @@ describe('an interrupted answer that is retried', () => {
 });
 
 describe('a failure', () => {
-  test('in a stream is response.failed', async () => {
-    const { client } = await answering({ status: 400 });
+  test('in a stream that has begun is response.failed', async () => {
+    const { client } = await answering({ say: 'One thing ', after: 'cut' }, { status: 400 });
     const events = await eventsOf(await client.responses.create({ ...hello, stream: true }));
     const last = events.at(-1);
     expect(last).toMatchObject({
@@ -144,12 +144,16 @@ describe('a failure', () => {
     expect(await client.responses.retrieve(finalOf(events).id)).toMatchObject({ status: 'failed' });
   });
 
-  test('of a whole response is an HTTP error that clients do not retry', async () => {
-    const { model, server } = await answering({ status: 400 });
-    const thrown = await failure(openaiClient(server.http, { maxRetries: 2 }).responses.create(hello));
-    expect(thrown).toMatchObject({ status: 400, type: 'invalid_request_error' });
-    expect(model.requests).toHaveLength(1);
-  });
+  test.each([false, true])(
+    'before it is an HTTP error that clients do not retry; stream: %p',
+    async (stream) => {
+      const { model, server } = await answering({ status: 400 });
+      const asked = openaiClient(server.http, { maxRetries: 2 }).responses.create({ ...hello, stream });
+      const thrown = await failure(asked);
+      expect(thrown).toMatchObject({ status: 400, type: 'invalid_request_error' });
+      expect(model.requests).toHaveLength(1);
+    },
+  );
 });
 
 describe.each([

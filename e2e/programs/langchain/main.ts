@@ -4,11 +4,16 @@ import { description } from '../../../packages/server/src/dialects/openai/descri
 import type { Answer, ChatRequest } from '../../scripted-model.ts';
 import { againstServer } from '../against-server.ts';
 
-const PACKAGES = ['@langchain/openai@1.6.0', '@langchain/core@1.2.13'];
+const PACKAGES = ['@langchain/openai@1.6.0', '@langchain/anthropic@1.5.11', '@langchain/core@1.2.13'];
+
+/** Statuses with which a model API refuses a request for good. */
+const REFUSALS = [400, 401, 402, 403, 404, 413, 422];
 
 function answerTo({ messages }: ChatRequest): Answer {
   const last = messages.at(-1);
   const text = JSON.stringify(last?.content ?? '');
+  const [, status] = /refuse (\d+)/.exec(text) ?? [];
+  if (status) return { status: Number(status), message: 'temperature must be 1' };
   if (last?.role === 'tool') return { say: `It is ${String(last.content)}.` };
   if (text.includes('weather')) return { call: 'weather', input: { city: 'Rome' } };
   return { say: 'one two three' };
@@ -41,7 +46,29 @@ for (const useResponsesApi of [false, true]) {
 }
 `;
 
-await againstServer('langchain', PACKAGES, answerTo, async ({ http, run, sessions }) => {
+const refused = (http: string) => `
+import { ChatAnthropic } from '@langchain/anthropic';
+import { ChatOpenAI } from '@langchain/openai';
+
+const options = { model: 'parlance', apiKey: 'none' };
+const configuration = { baseURL: '${http}/openai/v1' };
+const models = {
+  chat: new ChatOpenAI({ ...options, configuration }),
+  responses: new ChatOpenAI({ ...options, configuration, useResponsesApi: true }),
+  anthropic: new ChatAnthropic({ ...options, anthropicApiUrl: '${http}/anthropic' }),
+};
+const statusOf = (asked) => asked.then(() => 'answered', (error) => error.status ?? error.message);
+for (const [name, llm] of Object.entries(models)) {
+  for (const status of ${JSON.stringify(REFUSALS)}) {
+    const text = 'refuse ' + status;
+    const whole = await statusOf(llm.invoke(text));
+    const streamed = await statusOf((async () => { for await (const _ of await llm.stream(text)); })());
+    console.log([name, status, whole, streamed].join(' '));
+  }
+}
+`;
+
+await againstServer('langchain', PACKAGES, answerTo, async ({ http, model, run, sessions }) => {
   assert.deepEqual(await run('guide', snippet.replaceAll('{{origin}}', http)), ['one two three']);
   assert.deepEqual(await run('more', more(http)), [
     'one two three',
@@ -51,4 +78,14 @@ await againstServer('langchain', PACKAGES, answerTo, async ({ http, run, session
   ]);
   // Results continue the session of their calls.
   assert.equal(await sessions(), 5);
+
+  const before = model.requests.length;
+  const lines = await run('refused', refused(http));
+  const told = (status: number) => (status === 422 ? 400 : status);
+  const expected = ['chat', 'responses', 'anthropic'].flatMap((name) =>
+    REFUSALS.map((status) => `${name} ${status} ${told(status)} ${told(status)}`),
+  );
+  assert.deepEqual(lines, expected);
+  // One request for each, whole and streamed.
+  assert.equal(model.requests.length - before, 2 * lines.length);
 });

@@ -80,7 +80,7 @@ const messages = <const Base extends string>(base: Base) => [
         },
       ],
     },
-    errors: [400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503, 529],
+    errors: [400, 401, 402, 403, 404, 409, 413, 429, 502, 503, 529],
     handle: ({ c, principal, body }, ctx) => answerMessage(ctx, vendorRequest(c, principal), body),
   }),
   endpoint({

@@ -35,10 +35,12 @@ const REFUSALS: ReadonlySet<number> = new Set([400, 401, 402, 403, 404, 413, 422
 
 /**
  * The status with which a model API refused the request for good, for dialects that such an API has too. Not for
- * dialects where 401 is about the caller's own login.
+ * dialects where 401 is about the caller's own login. 422 becomes 400: LangChain sends the request again after a 422.
  */
-export const vendorRefusal = ({ vendorStatus = 0 }: Fault): ContentfulStatusCode | undefined =>
-  REFUSALS.has(vendorStatus) ? (vendorStatus as ContentfulStatusCode) : undefined;
+export function vendorRefusal({ vendorStatus = 0 }: Fault): ContentfulStatusCode | undefined {
+  if (!REFUSALS.has(vendorStatus)) return undefined;
+  return vendorStatus === 422 ? 400 : (vendorStatus as ContentfulStatusCode);
+}
 
 // The retry time of a fault: as text, and in the numeric fields of a dialect.
 

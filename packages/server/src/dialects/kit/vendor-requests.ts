@@ -240,6 +240,13 @@ export async function untilGone(request: Request, finished: Promise<void>, gone:
  */
 const OPENS_AFTER_MS = 5_000;
 
+/** Resolves when there is something to send, or after that time. */
+export async function untilStarted(started: Promise<unknown>): Promise<void> {
+  const timer = Promise.withResolvers<void>();
+  const timeout = setTimeout(timer.resolve, OPENS_AFTER_MS);
+  await Promise.race([started, timer.promise]).finally(() => clearTimeout(timeout));
+}
+
 /** Throws if the answer fails before there is anything to send. */
 export async function streamedAnswer<Event extends object>(
   ctx: Pick<DialectContext, 'log' | 'stream'>,
@@ -248,9 +255,7 @@ export async function streamedAnswer<Event extends object>(
   events: AnswerEvents<Event>,
 ): Promise<Response> {
   const { requestTurn, answer } = answering;
-  const timer = Promise.withResolvers<void>();
-  const timeout = setTimeout(timer.resolve, OPENS_AFTER_MS);
-  await Promise.race([requestTurn.started, timer.promise]).finally(() => clearTimeout(timeout));
+  await untilStarted(requestTurn.started);
   if (answer.text === '' && answer.calls.length === 0)
     await Promise.race([requestTurn.done, Promise.resolve()]);
   const { dialect, keepAlive } = events;

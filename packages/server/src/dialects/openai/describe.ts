@@ -521,7 +521,6 @@ export const description: Description = {
       404: 'Unknown model, response or conversation',
       409: 'The turn was cancelled',
       413: 'The body is too large',
-      422: 'The model API refused the request',
       429: 'Too many requests to this server or to the model',
       502: 'The model API is unavailable',
       503: 'The server is overloaded or shutting down',

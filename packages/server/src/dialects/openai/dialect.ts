@@ -114,7 +114,7 @@ const modelEndpoints = <const Base extends string>(base: Base) => [
         },
       ],
     },
-    errors: [400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503],
+    errors: [400, 401, 402, 403, 404, 409, 413, 429, 502, 503],
     handle: ({ c, principal, body }, ctx) => answerChat(ctx, vendorRequest(c, principal), body),
   }),
 ];
@@ -157,7 +157,7 @@ const responseEndpoints = <const Base extends string>(base: Base) => [
         STREAM,
       ],
     },
-    errors: [400, 401, 402, 403, 404, 409, 413, 422, 429, 502, 503],
+    errors: [400, 401, 402, 403, 404, 409, 413, 429, 502, 503],
     handle: ({ c, principal, body }, ctx) => createResponse(ctx, vendorRequest(c, principal), body),
   }),
   endpoint({
@@ -171,7 +171,7 @@ const responseEndpoints = <const Base extends string>(base: Base) => [
       { probe: true, body: { model: 'parlance', previous_response_id: response } },
     ],
     answers: { 200: { description: 'The compacted conversation', schema: 'Compaction' } },
-    errors: [400, 401, 402, 403, 404, 413, 422, 429, 502, 503],
+    errors: [400, 401, 402, 403, 404, 413, 429, 502, 503],
     handle: ({ principal, request: { signal }, body }, ctx) =>
       compactConversation(ctx, { principal, signal }, body),
   }),

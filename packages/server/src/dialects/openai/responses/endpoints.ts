@@ -4,7 +4,12 @@ import type { z } from 'zod';
 import type { EventStream } from '../../../http/connection.ts';
 import { type Accepted, type ChatRequest, invalid, RequestFault } from '../../kit/chat-request.ts';
 import { TOO_SLOW } from '../../kit/request-turn.ts';
-import { type AuthenticatedRequest, untilGone, type VendorContext } from '../../kit/vendor-requests.ts';
+import {
+  type AuthenticatedRequest,
+  untilGone,
+  untilStarted,
+  type VendorContext,
+} from '../../kit/vendor-requests.ts';
 import type { PageQuery, ResponseRequest, StreamQuery } from '../contract.ts';
 import { errorBody } from '../faults.ts';
 import { type NumberedEvent, ResponseFollower, Restarts } from './follower.ts';
@@ -24,7 +29,8 @@ export async function createResponse(
   body: ResponseRequest,
 ): Promise<Response | ResponseObject> {
   const answering = await beginResponse(ctx, { headers: request.headers, ...incoming }, body);
-  if (body.stream) return streamed(ctx, request, created(ctx, answering));
+  if (body.stream)
+    return streamed(ctx, request, created(ctx, answering, await opened(ctx, request, answering)));
   const follower = await ResponseFollower.open(ctx, answering.segment);
   if (body.background) {
     const { response } = follower;
@@ -158,32 +164,81 @@ const encodeEvent = (event: NumberedEvent): string =>
 const LAST = new Set(['response.completed', 'response.failed', 'response.incomplete']);
 
 const created =
-  (ctx: VendorContext, answering: Answering) =>
+  (ctx: VendorContext, answering: Answering, open: OpenResponse) =>
   async (stream: EventStream): Promise<void> => {
     const events = responseStream(stream);
-    await sendEvents(ctx, answering, events);
+    await sendEvents(ctx, answering, events, open);
     await events.ready();
   };
+
+/** A response whose events are kept until a stream takes them. */
+type OpenResponse = {
+  readonly follower: ResponseFollower;
+  /** resolves with the first event after `response.in_progress` */
+  readonly started: Promise<void>;
+  /** whether there is no output yet */
+  readonly isEmpty: boolean;
+  sendTo(send: (event: NumberedEvent) => void): void;
+};
+
+const FIRST = new Set(['response.created', 'response.in_progress']);
+
+async function openResponse(
+  ctx: VendorContext,
+  { accepted, chat, segment }: Answering,
+): Promise<OpenResponse> {
+  const kept: NumberedEvent[] = [];
+  const started = Promise.withResolvers<void>();
+  let isEmpty = true;
+  let take = (event: NumberedEvent): void => void kept.push(event);
+  const restarts = await Restarts.of(ctx, { ref: accepted.ref, principal: chat.principal });
+  const follower = await ResponseFollower.open(ctx, segment, {
+    emit: (event) => {
+      if (!FIRST.has(event.type)) started.resolve();
+      isEmpty &&= FIRST.has(event.type) || LAST.has(event.type);
+      take(event);
+    },
+    restarts,
+  });
+  return {
+    follower,
+    started: started.promise,
+    get isEmpty() {
+      return isEmpty;
+    },
+    sendTo(send) {
+      for (const event of kept.splice(0)) send(event);
+      take = send;
+    },
+  };
+}
+
+/** Waits for the first output, as long as a stream may: many clients take `response.failed` for an empty answer. */
+async function opened(ctx: VendorContext, request: Request, answering: Answering): Promise<OpenResponse> {
+  const open = await openResponse(ctx, answering);
+  const { follower } = open;
+  if (answering.segment.head.data.background) return open;
+  await untilGone(request, untilStarted(open.started), () => abandon(ctx, answering, follower));
+  if (follower.fault && follower.fault.code !== 'cancelled' && open.isEmpty) throw follower.fault;
+  return open;
+}
 
 /** Sends the events of a response that the request creates. Returns the reason of a failure, or null. */
 export async function sendEvents(
   ctx: VendorContext,
   answering: Answering,
   events: Pick<ResponseStream, 'send' | 'closed' | 'gone'>,
+  open?: OpenResponse,
 ): Promise<Fault | null> {
   let last: NumberedEvent | null = null;
-  const { accepted, chat, segment } = answering;
-  const restarts = await Restarts.of(ctx, { ref: accepted.ref, principal: chat.principal });
-  const follower = await ResponseFollower.open(ctx, segment, {
-    emit: (event) => {
-      // The conversation is stored before the client can continue it.
-      if (LAST.has(event.type)) last = event;
-      else events.send(event);
-    },
-    restarts,
+  const { follower, sendTo } = open ?? (await openResponse(ctx, answering));
+  sendTo((event) => {
+    // The conversation is stored before the client can continue it.
+    if (LAST.has(event.type)) last = event;
+    else events.send(event);
   });
   void events.gone.then(() => abandon(ctx, answering, follower));
-  const isBackground = segment.head.data.background;
+  const isBackground = answering.segment.head.data.background;
   const done = follower.done.then(() => remember(ctx, answering, follower));
   await Promise.race([done, events.closed, ...(isBackground ? [events.gone] : [])]);
   if (last) events.send(last);
