@@ -35,6 +35,10 @@ const CHATS = {
   broadcast: { ask: { type: 'nonsense' }, isAnswer: typed('error') },
   conversations: { ask: { type: 'PING' }, isAnswer: typed('PONG') },
   extension: { ask: { type: 'ping' }, isAnswer: typed('pong') },
+  openai: {
+    ask: { type: 'response.create', model: 'parlance', input: 'Hello', generate: false },
+    isAnswer: typed('response.completed'),
+  },
 };
 
 describe.each(['open', 'required'])('in %s mode', (PARLANCE_AUTH) => {
@@ -95,6 +99,8 @@ describe.each(['open', 'required'])('in %s mode', (PARLANCE_AUTH) => {
       ask: null,
       isAnswer: ({ type }) => type === 'registration_confirmed',
     },
+    '/v1/responses': at('openai', '/v1/responses'),
+    '/openai/v1/responses': at('openai', '/openai/v1/responses'),
     'the listener of acp': onItsPort('acp'),
     'the listener of agentloop': onItsPort('agentloop'),
     'the listener of broadcast': onItsPort('broadcast'),
@@ -120,7 +126,7 @@ describe.each(['open', 'required'])('in %s mode', (PARLANCE_AUTH) => {
     (typeof error === 'object' && error !== null) || type === 'error' || status === 'error';
 
   for (const [name, way] of Object.entries(WAYS)) {
-    const others = ['native', 'openai', way.dialect === 'broadcast' ? 'agentloop' : 'broadcast'];
+    const others = ['native', 'openai', 'broadcast', 'agentloop'].filter((other) => other !== way.dialect);
 
     test(`${name}: a key of its dialect is served until it is revoked, and not again`, async () => {
       const key = await newKey([way.dialect]);
