@@ -14,6 +14,7 @@ const ANSWERED: Readonly<Record<string, (frame: Record<string, unknown>) => bool
   broadcast: ({ type }) => type === 'agent_message',
   agentloop: ({ type }) => type === 'agent_finished',
   conversations: ({ type }) => type === 'message_complete' || type === 'agent_message',
+  openai: ({ type }) => type === 'response.completed',
   pusher: ({ event }) => event === 'pusher_internal:subscription_succeeded',
 };
 
@@ -70,7 +71,15 @@ describe.each(['open', 'required'] as const)('in %s mode', (auth) => {
       client.close();
       heard.push(dialect);
     }
-    expect(heard).toEqual(['acp', 'agentloop', 'broadcast', 'conversations', 'extension', 'pusher']);
+    expect(heard).toEqual([
+      'acp',
+      'agentloop',
+      'broadcast',
+      'conversations',
+      'extension',
+      'openai',
+      'pusher',
+    ]);
   });
 
   test('every curl command of the guide works', async () => {
