@@ -372,6 +372,33 @@ test('a call approved through another node continues while another one runs', as
   expect(calls('shell', {})).toHaveLength(2);
 });
 
+test('a call denied through another node does not start while another one runs', async () => {
+  const cluster = new HarnessCluster();
+  const both: Line[] = [
+    { type: 'call', call: 'one', tool: 'endless', input: {} },
+    { type: 'call', call: 'two', tool: 'shell', input: { command: ['ls'] } },
+    { type: 'ended', usage: USAGE, stop: 'calls' },
+  ];
+  const here = await openNode(cluster, [both]);
+  const there = await openNode(cluster, []);
+  const asked = there.nextEvent('approval.requested');
+  await say(here.engine, 'Go');
+  await asked;
+  await there.engine.send(SESSION, { type: 'approval.answer', answer: 'deny' }, CALLER);
+  await until(() => has(here, 'tool.ended'));
+  // What follows from the denial is decided before a later command.
+  for (const title of ['once', 'twice']) await here.engine.send(SESSION, rename(title), CALLER);
+  const ofTwo = (await cluster.store.read(SESSION, 0, 1_000)).filter(
+    (event) => 'call' in event && event.call === 'two',
+  );
+  expect(ofTwo.map(({ type }) => type)).toEqual([
+    'call.requested',
+    'approval.requested',
+    'approval.answered',
+    'tool.ended',
+  ]);
+});
+
 test('a steering message sent to another node joins the turn of the driver', async () => {
   const cluster = new HarnessCluster();
   const here = await openNode(cluster, [calls('errand', { what: 'click' }), says('Clicked.')]);

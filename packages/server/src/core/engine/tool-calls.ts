@@ -23,7 +23,7 @@ import {
 } from '../session/approvals.ts';
 import { isTainted } from '../session/context.ts';
 import { unknownOutcome } from '../session/decide.ts';
-import type { OpenCall, Turn } from '../session/session-state.ts';
+import type { OpenCall, SessionState, Turn } from '../session/session-state.ts';
 
 import { offeredTo } from './model-step.ts';
 
@@ -155,27 +155,43 @@ function current(active: ActiveTurn): ActiveTurn {
 
 /** Records ended calls and continues each call that can. False if there was nothing to do, or nobody to do it for. */
 async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pass): Promise<boolean> {
-  const { calls } = active.turn;
-  const results = calls.flatMap(({ call }) => ended.find((one) => one.call === call)?.events ?? []);
-  const open = calls.filter(({ call }) => !ended.some((one) => one.call === call));
-  const { start, settle } = isPaused(active, results)
+  const { session, turn } = active;
+  const changes: { readonly call: OpenCall; readonly events: readonly DurableEventBody[] }[] = [];
+  const open: OpenCall[] = [];
+  for (const call of turn.calls) {
+    const result = ended.find((one) => one.call === call.call);
+    if (result) changes.push({ call, events: result.events });
+    else open.push(call);
+  }
+  const { start, settle } = isPaused(active, changes)
     ? NOTHING
     : await selectCalls(active, open, { running, plans });
-  const settled: DurableEventBody[] = [];
-  for (const planned of settle) settled.push(...(await settlingEvents(active, planned)));
-  const events = [...results, ...settled, ...start.map((started) => toolStarted(active, started))];
-  if (events.length === 0) return false;
-  // Nothing is recorded if the turn is over, or its session was erased by another node.
-  const recorded = await record(active, events);
-  if (recorded.length > 0) for (const started of start) launch(started);
+  for (const planned of settle)
+    changes.push({ call: planned.call, events: await settlingEvents(active, planned) });
+  for (const started of start) changes.push({ call: started.call, events: [toolStarted(active, started)] });
+  if (changes.length === 0) return false;
+  // Another node may have stored an answer since, such as a denial: only what is decided on the current state is recorded.
+  const isCurrent = ({ turn: now }: SessionState, { call }: { readonly call: OpenCall }): boolean =>
+    now?.id === turn.id && now.calls.some((one) => one.call === call.call && one.phase === call.phase);
+  const recorded = await session.transact((state) =>
+    changes.filter((change) => isCurrent(state, change)).flatMap(({ events }) => events),
+  );
+  const hasStarted = ({ call }: StartedCall): boolean =>
+    recorded.some((event) => event.type === 'tool.started' && event.call === call.call);
+  for (const started of start.filter(hasStarted)) launch(started);
   return recorded.length > 0;
 }
 
 const NOTHING: Selection = { start: [], settle: [] };
 
 /** No call starts while the server is stopping, or before a handoff is complete. */
-const isPaused = ({ stopping, signal }: ActiveTurn, results: readonly DurableEventBody[]): boolean =>
-  stopping() || signal.aborted || results.some(({ type }) => type === 'agent.changed');
+const isPaused = (
+  { stopping, signal }: ActiveTurn,
+  results: readonly { readonly events: readonly DurableEventBody[] }[],
+): boolean =>
+  stopping() ||
+  signal.aborted ||
+  results.some(({ events }) => events.some(({ type }) => type === 'agent.changed'));
 
 async function settlingEvents(active: ActiveTurn, { call, plan }: PlannedCall): Promise<DurableEventBody[]> {
   switch (plan.kind) {
