@@ -1,6 +1,7 @@
 /** Creates data of one principal that another must not reach, through the dialects, and returns its ids. */
 import type { TestClient } from '../../packages/server/src/testing/client.ts';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { isQuestion } from '../drivers.ts';
 import { postJson } from '../server-process.ts';
 
@@ -23,6 +24,8 @@ export type Ids = {
   /** an unused pairing code */
   readonly code: string;
   readonly message: string;
+  /** waits in a session of its own */
+  readonly question: string;
   /** a response of the OpenAI API */
   readonly response: string;
   /** a session in which a browser task waits for its next step */
@@ -114,6 +117,8 @@ export async function createPrivateData(server: TestServer, owner: Person): Prom
 
   const response = await createResponse(server, owner, marker);
 
+  const question = await askQuestion(server, owner, marker);
+
   const sessions = [session, copilot, browser];
   const label = { type: 'session.label', labels: { topic: marker } };
   for (const id of sessions)
@@ -132,6 +137,7 @@ export async function createPrivateData(server: TestServer, owner: Person): Prom
       pairing,
       code: newCode(),
       message: messages[0]?.id ?? crypto.randomUUID(),
+      question,
       response,
       copilot,
       task,
@@ -146,6 +152,7 @@ export async function createPrivateData(server: TestServer, owner: Person): Prom
       const lists = [
         '/v1/sessions',
         '/v1/approvals',
+        '/v1/questions',
         `/v1/sessions/${session}/grants`,
         ...(owner.token ? ['/v1/keys'] : []),
         '/api/v1/user/preferences',
@@ -187,6 +194,24 @@ async function startTask(
     body: { title: marker },
   });
   return String(JSON.parse(text).data.taskId);
+}
+
+async function askQuestion(server: TestServer, owner: Person, marker: string): Promise<string> {
+  const questions = [{ header: marker, question: marker, options: [{ label: 'PostgreSQL' }] }];
+  const { text } = await request(server, owner, {
+    method: 'POST',
+    path: `/v1/sessions/${crypto.randomUUID()}/commands`,
+    body: { type: 'input.submit', parts: [], call: { tool: 'ask_user', input: { questions } } },
+  });
+  const { session } = JSON.parse(text) as { session: string };
+  return until(async () => {
+    const { questions: waiting } = await json<{ questions: { id: string; session: string }[] }>(
+      server,
+      owner,
+      '/v1/questions',
+    );
+    return waiting.find((one) => one.session === session)?.id;
+  });
 }
 
 /** `local` has no API keys. */
@@ -241,6 +266,7 @@ export const unusedIds = (): Ids => {
     pairing: id().replaceAll('-', '').slice(0, 16),
     code: newCode(),
     message: id(),
+    question: id(),
     response: `resp_2_${id().slice(0, 8)}_${id().replaceAll('-', '')}`,
     copilot: id(),
     task: id(),

@@ -7,8 +7,9 @@ import { z } from 'zod';
 import { AgentRef, ApprovalAnswer, ApprovalMode, Ask } from './event-fields.ts';
 import { EVENTS, type DurableEvent as Stored } from './events.ts';
 import { FaultData } from './faults.ts';
-import { ApprovalId, BlockId, CallId, SessionId, TurnId } from './ids.ts';
+import { ApprovalId, BlockId, CallId, QuestionId, SessionId, TurnId } from './ids.ts';
 import { Principal, Role } from './principals.ts';
+import { Answers, QUESTION } from './questions.ts';
 
 // Requests
 
@@ -73,6 +74,11 @@ export const CommandHeaders = z.object({
 });
 export type CommandHeaders = z.input<typeof CommandHeaders>;
 
+export const AnswerQuestion = z.object({
+  answers: Answers.optional().describe('by id of the item: labels of the chosen options, or free text'),
+  declined: z.boolean().default(false).describe('true: the user gives no answer'),
+});
+export type AnswerQuestion = z.input<typeof AnswerQuestion>;
 export const AnswerApproval = z.object({
   answer: ApprovalAnswer,
   reason: z.string().max(10_000).optional(),
@@ -233,8 +239,14 @@ export const SessionNow = z.object({
 });
 export type SessionNow = z.infer<typeof SessionNow>;
 
+const { data: _data, ...SHOWN_QUESTION } = QUESTION;
+
 /** Sent on the stream of a session when its history has been replayed. Later events are live. */
 export const Snapshot = SessionNow.pick({ seq: true, turn: true, open: true, approval: true }).extend({
+  questions: z
+    .array(z.object(SHOWN_QUESTION))
+    .optional()
+    .describe('questions that wait for an answer; absent if there are none'),
   deferred: z
     .array(z.object({ call: CallId, tool: z.string(), input: Input }))
     .optional()
@@ -333,6 +345,20 @@ export const ApprovalList = z.object({
   next: z.string().nullable().describe('the cursor of the next page'),
 });
 export type ApprovalList = z.infer<typeof ApprovalList>;
+/** A question that waits for an answer. */
+export const PendingQuestion = z.object(SHOWN_QUESTION).omit({ question: true }).extend({
+  id: QuestionId,
+  session: SessionId,
+  owner: z.string(),
+});
+export type PendingQuestion = z.infer<typeof PendingQuestion>;
+export const QuestionList = z.object({
+  questions: z.array(PendingQuestion),
+  next: z.string().nullable().describe('the cursor of the next page'),
+});
+export type QuestionList = z.infer<typeof QuestionList>;
+export const QuestionReceipt = z.object({ question: QuestionId, seq: Position });
+export type QuestionReceipt = z.infer<typeof QuestionReceipt>;
 export const ApprovalReceipt = z.object({ approval: ApprovalId, answer: ApprovalAnswer, seq: Position });
 export type ApprovalReceipt = z.infer<typeof ApprovalReceipt>;
 export const StandingGrant = z.object({

@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { ApprovalAnswer, ApprovalMode, DirectCall, InputMode } from './event-fields.ts';
 import { History, HistoryItem, MAX_HISTORY_ITEMS, SystemText } from './history.ts';
-import { ApprovalId, CallId, InputId, TurnId } from './ids.ts';
+import { ApprovalId, CallId, InputId, QuestionId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
+import { Answers } from './questions.ts';
 import { ANSWER_TERMS, TURN_OPTIONS } from './turn-options.ts';
 
 export const SessionCreate = z.object({
@@ -58,6 +59,8 @@ export const InputSubmit = z.object({
   system: z.object({ before: SystemText.optional(), after: SystemText.optional() }).optional(),
   /** results of deferred calls, stored before the input; with `supersede`, the input's turn continues from them */
   results: z.array(CallResult).max(1_000).optional(),
+  /** true: if a question waits for an answer, the message is the answer, whatever the mode */
+  answers: z.boolean().optional(),
   /** true: without parts, the model continues from the session, for example from results in its history */
   continues: z.boolean().optional(),
   ...TURN_OPTIONS,
@@ -86,6 +89,16 @@ export const ApprovalAnswerCommand = z.object({
 export const ApprovalExplain = z.object({
   type: z.literal('approval.explain'),
   approval: ApprovalId.optional(),
+});
+
+export const QuestionAnswer = z.object({
+  type: z.literal('question.answer'),
+  /** default: the oldest that waits */
+  question: QuestionId.optional(),
+  answers: Answers.optional(),
+  /** true: the user gives no answer */
+  declined: z.boolean().default(false),
+  ...ANSWER_TERMS,
 });
 
 export const CallAnswer = z.object({
@@ -152,6 +165,7 @@ export const Command = z.discriminatedUnion('type', [
   TurnCancel,
   ApprovalAnswerCommand,
   ApprovalExplain,
+  QuestionAnswer,
   CallAnswer,
   SessionRename,
   SessionConfigure,

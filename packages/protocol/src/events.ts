@@ -16,9 +16,10 @@ import {
 } from './event-fields.ts';
 import { FaultData } from './faults.ts';
 import { HistoryItem, SystemText } from './history.ts';
-import { ApprovalId, BlockId, CallId, ConnectionId, InputId, SessionId, TurnId } from './ids.ts';
+import { ApprovalId, BlockId, CallId, ConnectionId, InputId, QuestionId, SessionId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
+import { Answers, QUESTION, QuestionOutcome } from './questions.ts';
 import { ANSWER_TERMS, TURN_OPTIONS } from './turn-options.ts';
 
 /**
@@ -120,6 +121,8 @@ export const EVENTS = {
     turn: TurnId.optional(),
     /** the running turn that it joins before the next model call; if that turn ends first, it starts its own */
     joins: TurnId.optional(),
+    /** the question that it answers: the model reads the answer, not the message */
+    answers: QuestionId.optional(),
     /** contains content that the user did not write; pages and links count without it */
     untrusted: z.boolean().optional(),
     /** instructions for the model directly before and after the parts */
@@ -234,6 +237,28 @@ export const EVENTS = {
     said: z.string().optional(),
     /** the standing grant created by "always" */
     grant: z.string().optional(),
+    ...ANSWER_TERMS,
+  }),
+  /**
+   * The turn waits for an answer of the user: before its next model call, or the call that asks. It is withdrawn when the
+   * turn ends.
+   */
+  'question.asked': durable('turn', {
+    ...QUESTION,
+    /** what the call continues from when it runs again with the answer; absent: the answer is its result */
+    resume: JsonValue.optional(),
+  }),
+  /** A message was not a valid answer. The question still waits. */
+  'question.repeated': durable('turn', { ...QUESTION, problem: z.string() }),
+  'question.answered': durable('turn', {
+    turn: TurnId,
+    question: QuestionId,
+    call: CallId.optional(),
+    outcome: QuestionOutcome,
+    /** if the outcome is `answered` */
+    answers: Answers.optional(),
+    by: z.string(),
+    dialect: z.string(),
     ...ANSWER_TERMS,
   }),
   /** Stored before the side effect. */

@@ -18,7 +18,7 @@ export const FaultCode = z.enum([
   'not_found',
   /** there is no turn to cancel */
   'no_turn',
-  /** the approval was already answered, or none is pending */
+  /** the approval or question was already answered, or none is pending */
   'no_approval',
   /** unknown tool or invalid tool input */
   'tool_invalid',

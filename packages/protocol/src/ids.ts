@@ -30,6 +30,9 @@ export type CallId = z.infer<typeof CallId>;
 export const ApprovalId = z.string().min(1).brand<'ApprovalId'>();
 export type ApprovalId = z.infer<typeof ApprovalId>;
 
+export const QuestionId = z.string().min(1).brand<'QuestionId'>();
+export type QuestionId = z.infer<typeof QuestionId>;
+
 /** One socket or request of a client. */
 export const ConnectionId = z.string().min(1).brand<'ConnectionId'>();
 export type ConnectionId = z.infer<typeof ConnectionId>;

@@ -7,6 +7,7 @@ export * from './ids.ts';
 export * from './json.ts';
 export * from './parts.ts';
 export * from './principals.ts';
+export * from './questions.ts';
 export * from './session-file.ts';
 export * from './session-summary.ts';
 export * from './title.ts';

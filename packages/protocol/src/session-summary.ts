@@ -63,6 +63,9 @@ export function summaryChange(
       return messages(event.text === '' ? 0 : 1);
     case 'approval.requested':
       return messages(1);
+    case 'question.asked':
+    case 'question.repeated':
+      return messages(1);
     case 'approval.answered':
       return messages(event.said === undefined ? 0 : 1);
     case 'call.deferred':

@@ -68,6 +68,9 @@ const EVENT_UPCASTS: readonly EventUpcast[] = [
     'input.accepted': only(({ joins }) => joins !== undefined, ADDED),
     'input.joined': ADDED,
     'history.removed': ADDED,
+    'question.asked': ADDED,
+    'question.repeated': ADDED,
+    'question.answered': ADDED,
   },
 ];
 

@@ -1,5 +1,5 @@
 /** Entry point: a client of one server. */
-import type { ApprovalId, Permission, Role, SessionId } from '@parlance/protocol';
+import type { ApprovalId, Permission, QuestionId, Role, SessionId } from '@parlance/protocol';
 import type {
   About,
   AnswerApproval,
@@ -8,9 +8,11 @@ import type {
   DialectList,
   FoundPage,
   ModelList,
+  PendingQuestion,
   Price,
   Prices,
   ProviderModels,
+  QuestionReceipt,
   SearchQuery,
   Session,
   SessionPage,
@@ -33,7 +35,7 @@ import { ParlanceError } from './error.ts';
 import { type Fetch, HttpClient, newKey } from './http-client.ts';
 import type { WatchOptions } from './reconnecting-stream.ts';
 import { type Backoff, type Clock, systemClock } from './retry.ts';
-import { type CallOptions, SessionHandle } from './session.ts';
+import { answerBody, type CallOptions, type GivenAnswers, SessionHandle } from './session.ts';
 
 export type ConnectOptions = {
   /** for example `http://127.0.0.1:3000`; default in browsers: the page's origin */
@@ -87,6 +89,12 @@ export type Parlance = {
     list(options?: CallOptions): Promise<readonly Approval[]>;
     /** The first answer wins; a later one is refused with `no_approval`. */
     answer(id: ApprovalId, answer: AnswerApproval, options?: CallOptions): Promise<ApprovalReceipt>;
+  };
+  readonly questions: {
+    /** Questions that wait for an answer of the caller, in all sessions. */
+    list(options?: CallOptions): Promise<readonly PendingQuestion[]>;
+    /** The first valid answer wins; a later one is refused with `no_approval`. Null declines. */
+    answer(id: QuestionId, answers: GivenAnswers | null, options?: CallOptions): Promise<QuestionReceipt>;
   };
   readonly grants: {
     /** Standing grants in all sessions of the caller; `session(…).revoke(…)` removes one. */
@@ -190,6 +198,17 @@ export function connect(options: ConnectOptions = {}): Parlance {
       list: ({ signal } = {}) => everyPage<'approvals', Approval>('/v1/approvals', 'approvals', signal),
       answer: (id, body, { signal } = {}) =>
         http.json({ method: 'POST', path: `/v1/approvals/${encodeURIComponent(id)}`, body, signal }),
+    },
+    questions: {
+      list: ({ signal } = {}) =>
+        everyPage<'questions', PendingQuestion>('/v1/questions', 'questions', signal),
+      answer: (id, answers, { signal } = {}) =>
+        http.json({
+          method: 'POST',
+          path: `/v1/questions/${encodeURIComponent(id)}`,
+          body: answerBody(answers),
+          signal,
+        }),
     },
     grants: {
       list: ({ signal } = {}) => everyPage<'grants', StandingGrant>('/v1/grants', 'grants', signal),

@@ -28,6 +28,7 @@ export type {
   AnswerOptions,
   AskOptions,
   CallOptions,
+  GivenAnswers,
   InputReceipt,
   SendOptions,
   SessionHandle,

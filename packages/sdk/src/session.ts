@@ -6,6 +6,7 @@ import type {
   CommandInput,
   DurableEvent,
   Part,
+  QuestionId,
   SessionId,
 } from '@parlance/protocol';
 import type { EventPage, MadeShare, Receipt, SessionDetails, Share } from '@parlance/protocol/api';
@@ -33,6 +34,21 @@ export type AskOptions = SubmitOptions & FollowOptions;
 
 export type AnswerOptions = CallOptions & Omit<CommandOptions<'approval.answer'>, 'answer' | 'approval'>;
 
+/** By id of the item: one answer, or several. */
+export type GivenAnswers = Readonly<Record<string, string | readonly string[]>>;
+
+export const answerBody = (answers: GivenAnswers | null) =>
+  answers === null
+    ? { declined: true }
+    : {
+        answers: Object.fromEntries(
+          Object.entries(answers).map(([id, given]) => [
+            id,
+            typeof given === 'string' ? [given] : [...given],
+          ]),
+        ),
+      };
+
 /** `key` is also in the event `input.accepted`, so that a client recognises its own input. */
 export type InputReceipt = Receipt & { readonly key: string };
 
@@ -48,6 +64,7 @@ const REPEATABLE: Readonly<Record<Command['type'], boolean>> = {
   'session.tag': true,
   'session.label': true,
   'turn.cancel': false, // a second one would cancel the next turn
+  'question.answer': false,
   'approval.answer': false, // our own answer could not be distinguished from another client's
   'approval.explain': false,
   'call.answer': false,
@@ -199,6 +216,19 @@ export class SessionHandle {
     { signal, ...fields }: AnswerOptions = {},
   ): Promise<Receipt> {
     return this.send({ type: 'approval.answer', approval, answer, ...fields }, { signal });
+  }
+
+  /**
+   * Answers a question: by id of the item, the labels of the chosen options or free text; null declines.
+   * @example
+   * await session.answerQuestion(question, { database: 'PostgreSQL' });
+   */
+  async answerQuestion(
+    question: QuestionId,
+    answers: GivenAnswers | null,
+    { signal }: CallOptions = {},
+  ): Promise<Receipt> {
+    return this.send({ type: 'question.answer', question, ...answerBody(answers) }, { signal });
   }
 
   /** Asks the model to explain the pending call; the explanation is an event. */

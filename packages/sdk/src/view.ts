@@ -14,6 +14,7 @@ import {
   newTurn,
   type PlanStep,
   type PlanView,
+  type QuestionView,
   type SessionView,
   type TurnState,
   type TurnView,
@@ -205,6 +206,11 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
       const grants = event.grant ? [...new Set([...view.grants, event.grant])] : view.grants;
       return withPending(inCall({ ...view, grants }, event, (call) => calls.answered(call, event)));
     }
+    case 'question.asked':
+      return inTurn(view, event, (turn) => turns.withItem(turn, questionOf(event)));
+    case 'question.repeated':
+    case 'question.answered':
+      return inTurn(view, event, (turn) => turns.withQuestion(turn, event));
     case 'tool.started':
       return inCall(view, event, (call) => calls.started(call, event));
     case 'call.deferred':
@@ -212,7 +218,11 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
     case 'tool.ended': {
       const turn = view.entries.findLast((entry) => entry.kind === 'turn' && entry.turn === event.turn);
       const plan = turn?.kind === 'turn' ? planOf(calls.callOf(turn, event.call), event) : null;
-      const ended = inCall(plan ? { ...view, plan } : view, event, (call) => calls.ended(call, event));
+      const ended = inTurn(
+        inCall(plan ? { ...view, plan } : view, event, (call) => calls.ended(call, event)),
+        event,
+        (turn) => turns.withLapsed(turn, event.call),
+      );
       return view.pending === null ? ended : withPending(ended);
     }
     case 'grant.revoked':
@@ -258,7 +268,7 @@ const withTurnState = (
   state: TurnState,
 ): SessionView =>
   inTurn(view, event, (turn) => ({
-    ...turns.withWriting(turns.withoutOpenBlock(turn), []),
+    ...turns.withLapsed(turns.withWriting(turns.withoutOpenBlock(turn), [])),
     state,
     seqs: [...turn.seqs, event.seq],
   }));
@@ -276,15 +286,42 @@ function statusOf(view: SessionView, event: DurableEvent): SessionView['status']
   const turn = view.entries.findLast((entry) => entry.kind === 'turn');
   if (turn?.state.status === 'running') {
     const wasWaiting = view.status === 'waiting';
-    const mayWait = wasWaiting || event.type === 'approval.requested' || event.type === 'call.deferred';
+    const mayWait = wasWaiting || STARTS_WAITING.has(event.type);
     return mayWait && turn.items.some(waitsForSomeone) ? 'waiting' : 'running';
   }
   if (view.queued.length > 0) return 'running';
   return turn?.state.status === 'failed' ? 'failed' : 'idle';
 }
 
+const STARTS_WAITING: ReadonlySet<string> = new Set([
+  'approval.requested',
+  'question.asked',
+  'call.deferred',
+] satisfies DurableEventType[]);
+
 const waitsForSomeone = (item: Item): boolean =>
-  item.kind === 'call' && (item.state.phase === 'waiting' || item.state.phase === 'deferred');
+  item.kind === 'call'
+    ? item.state.phase === 'waiting' || item.state.phase === 'deferred'
+    : item.kind === 'question' && item.state.status === 'pending';
+
+const questionOf = (event: DurableEvent<'question.asked'>): QuestionView => {
+  const { turn, question, call, purpose, title, questions, requires, path, at, seq } = event;
+  return {
+    kind: 'question',
+    turn,
+    question,
+    ...(call === undefined ? {} : { call }),
+    purpose,
+    ...(title === undefined ? {} : { title }),
+    questions,
+    ...(requires === undefined ? {} : { requires }),
+    ...(path === undefined ? {} : { path }),
+    problem: null,
+    state: { status: 'pending' },
+    at,
+    seqs: [seq],
+  };
+};
 
 const sum = (a: Usage, b: Usage): Usage => {
   const cachedTokens = (a.cachedTokens ?? 0) + (b.cachedTokens ?? 0);
@@ -313,7 +350,7 @@ function withQueued({ queued }: SessionView, input: InputView): InputView[] {
 }
 
 function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): InputView {
-  const { input, parts, dialect, key, call, data, agent, turn, joins, at, seq } = event;
+  const { input, parts, dialect, key, call, data, agent, turn, joins, answers, at, seq } = event;
   return {
     input,
     parts,
@@ -324,6 +361,7 @@ function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): Inpu
     ...(agent === undefined ? {} : { agent }),
     ...(turn === undefined ? {} : { turn }),
     ...(joins === undefined ? {} : { joins }),
+    ...(answers === undefined ? {} : { answers }),
     superseded: supersededBy(view, event),
     at,
     seqs: [seq],
@@ -354,3 +392,11 @@ const isStep = (value: Json): value is PlanStep =>
   !Array.isArray(value) &&
   typeof value.step === 'string' &&
   STATUSES.includes(String(value.status));
+
+/** The question that has waited longest for an answer; null if there is none. */
+export const pendingQuestion = (view: SessionView): QuestionView | null =>
+  turns
+    .currentTurn(view)
+    ?.items.find(
+      (item): item is QuestionView => item.kind === 'question' && item.state.status === 'pending',
+    ) ?? null;

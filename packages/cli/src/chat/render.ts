@@ -8,6 +8,7 @@ import type {
   CompactionView,
   InputView,
   Item,
+  QuestionView,
   TurnView,
 } from '@parlance/sdk';
 import { duration, shortNumber } from '@parlance/ui/chat/cost.ts';
@@ -59,6 +60,8 @@ function renderItem(item: Item, context: RenderContext): Rendered {
       return renderCall(item, context);
     case 'input':
       return final(inputLines(item, context));
+    case 'question':
+      return renderQuestion(item, context);
     case 'handoff':
       return final(
         divider(
@@ -74,6 +77,29 @@ function renderItem(item: Item, context: RenderContext): Rendered {
       return final(compactionLines(item, context));
   }
 }
+
+/** Final once it has ended. */
+function renderQuestion(asked: QuestionView, { theme, width }: RenderContext): Rendered {
+  const lines = asked.questions.flatMap(({ id, header, text }, index) => {
+    const { state } = asked;
+    const given = 'answers' in state ? (state.answers?.[id] ?? []) : [];
+    const outcome = given.length > 0 ? given.map(safeLine).join(', ') : QUESTION_ENDS[state.status];
+    return [
+      ...(index === 0 && asked.title ? wrapped(safeLine(asked.title), width) : []),
+      ...hanging(wrapped(`${theme.bold(safeLine(header))} ${safeText(text)}`, width - 2), '? ', '  '),
+      ...(outcome === '' ? [] : hanging(wrapped(outcome, width - 4), '  → ', '    ').map(theme.dim)),
+    ];
+  });
+  return asked.state.status === 'pending' ? unfinished(lines) : final(lines);
+}
+
+const QUESTION_ENDS = {
+  pending: '',
+  answered: '(no answer)',
+  declined: 'Declined',
+  withdrawn: 'Withdrawn',
+  lapsed: 'Not answered',
+} as const;
 
 const divider = (text: string, { theme, width }: RenderContext): string[] =>
   hanging(wrapped(safeLine(text), width - 2), '› ', '  ').map(theme.dim);

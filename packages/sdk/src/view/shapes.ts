@@ -4,6 +4,7 @@
  */
 import type {
   AgentRef,
+  Answers,
   ApprovalAnswer,
   ApprovalId,
   ApprovalMode,
@@ -19,6 +20,10 @@ import type {
   JsonObject,
   Outcome,
   Part,
+  QuestionId,
+  QuestionItem,
+  QuestionOutcome,
+  QuestionPurpose,
   SessionId,
   TurnId,
   Usage,
@@ -102,6 +107,8 @@ export type InputView = Numbered & {
   readonly data?: JsonObject;
   /** the agent that answers, if it differs from the session's */
   readonly agent?: AgentRef;
+  /** the question that it answers */
+  readonly answers?: QuestionId;
   /** the turn that it will start, if it is queued */
   readonly turn?: TurnId;
   /** the running turn that it joins before the next model call, unless that ends first */
@@ -147,6 +154,7 @@ export type Item =
   | BlockView
   | CallView
   | JoinedView
+  | QuestionView
   | HandoffView
   | RestartView
   | ResumedView
@@ -230,6 +238,35 @@ export type ApprovalState =
       readonly grant?: string;
     }
   /** the call ended before anyone answered */
+  | { readonly status: 'lapsed' };
+
+/** A question to the user. */
+export type QuestionView = Numbered & {
+  readonly kind: 'question';
+  readonly turn: TurnId;
+  readonly question: QuestionId;
+  /** the call that asks; the turn itself if absent */
+  readonly call?: CallId;
+  readonly purpose: QuestionPurpose;
+  readonly title?: string;
+  readonly questions: readonly QuestionItem[];
+  readonly requires?: 'approve';
+  readonly path?: readonly string[];
+  /** why the last answer was not accepted */
+  readonly problem: string | null;
+  readonly state: QuestionState;
+};
+
+export type QuestionState =
+  | { readonly status: 'pending' }
+  | {
+      readonly status: QuestionOutcome;
+      readonly answers?: Answers;
+      readonly by: string;
+      readonly dialect: string;
+      readonly at: number;
+    }
+  /** the call or the turn ended before anyone answered */
   | { readonly status: 'lapsed' };
 
 export type HandoffView = Numbered & {

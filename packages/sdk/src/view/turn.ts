@@ -8,6 +8,7 @@ import type {
   CallView,
   Entry,
   Item,
+  QuestionView,
   SessionView,
   TurnView,
 } from './shapes.ts';
@@ -234,3 +235,31 @@ export function progressed(call: CallView, live: EphemeralEvent<'call.progress'>
   const { execution, status, progress, message } = live;
   return { ...call, state: { phase: 'running', progress: { execution, status, progress, message } } };
 }
+
+// Questions
+
+const withQuestions = (turn: TurnView, change: (question: QuestionView) => QuestionView): TurnView => {
+  const items = turn.items.map((item) => (item.kind === 'question' ? change(item) : item));
+  return items.every((item, at) => item === turn.items[at]) ? turn : { ...turn, items };
+};
+
+export const withQuestion = (
+  turn: TurnView,
+  event: DurableEvent<'question.repeated' | 'question.answered'>,
+): TurnView =>
+  withQuestions(turn, (asked) => {
+    if (asked.question !== event.question) return asked;
+    const seqs = [...asked.seqs, event.seq];
+    if (event.type === 'question.repeated') return { ...asked, problem: event.problem, seqs };
+    const { outcome: status, answers, by, dialect, at } = event;
+    const state = { status, ...(answers === undefined ? {} : { answers }), by, dialect, at };
+    return { ...asked, problem: null, state, seqs };
+  });
+
+/** The questions of the call, or all, that nobody has answered. */
+export const withLapsed = (turn: TurnView, call?: CallId): TurnView =>
+  withQuestions(turn, (asked) =>
+    asked.state.status === 'pending' && (call === undefined || asked.call === call)
+      ? { ...asked, state: { status: 'lapsed' } }
+      : asked,
+  );

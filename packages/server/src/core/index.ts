@@ -24,6 +24,7 @@ export type {
 } from './engine/snapshot.ts';
 export type { Watch } from './engine/subscriptions.ts';
 export { TextBuffer } from './engine/text-buffer.ts';
+export type { StepGate } from './engine/turn-deps.ts';
 export type { IndexedTurn, TurnState } from './ports/event-store.ts';
 export {
   labelKey,
@@ -39,4 +40,4 @@ export type { CallPeer, ClientAnswer, ClientProgress, ClientRequest, ToolClient 
 export { type Agent, AgentCatalog, type Domain } from './session/agent-catalog.ts';
 export { answerInText, maySee } from './session/approvals.ts';
 export { directCallId } from './session/decide.ts';
-export { addUsage, awaitsAnswer } from './session/session-state.ts';
+export { addUsage, awaitsAnswer, type OpenQuestion } from './session/session-state.ts';

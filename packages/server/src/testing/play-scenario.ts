@@ -1,21 +1,36 @@
 /** Plays one scenario on the real engine with a scripted model, and returns its events. */
-import { type Json, type SessionEvent, textPart } from '@parlance/protocol';
+import {
+  type CommandInput,
+  type Json,
+  type QuestionContent,
+  type QuestionId,
+  type SessionEvent,
+  textPart,
+} from '@parlance/protocol';
+import type { StepGate } from '../core/index.ts';
+import type { Tool } from '../core/ports/tool.ts';
+import { askUser } from '../tools/ask-user.ts';
 import { CALLER, countingIds, createHarness, type Harness, SESSION, say } from './harness.ts';
 import { calls, type Line, USAGE } from './scripted-provider.ts';
 
 export type Scenario = () => Promise<readonly SessionEvent[]>;
 
-type End = { readonly last?: SessionEvent['type']; readonly turns?: number; readonly maxSteps?: number };
+type End = {
+  readonly last?: SessionEvent['type'];
+  readonly turns?: number;
+  readonly maxSteps?: number;
+  readonly tools?: Tool[];
+};
 
 /** Runs `act` on a stage with these answers until the last of `turns` turns has ended. */
 export const scenario =
   (
     answers: Line[][],
     act: (harness: Harness) => Promise<unknown>,
-    { last = 'turn.ended', turns = 1, maxSteps = 10 }: End = {},
+    { last = 'turn.ended', turns = 1, maxSteps = 10, tools = [] }: End = {},
   ): Scenario =>
   async () => {
-    const harness = await createHarness(answers, { parts: { maxSteps } });
+    const harness = await createHarness(answers, { tools, parts: { maxSteps } });
     const ended = (async () => {
       for (let turn = 0; turn < turns; turn++) await harness.nextEvent(last);
     })();
@@ -50,6 +65,60 @@ export async function steered({ engine, nextEvent }: Harness, text: string): Pro
   await say(engine, text, 'steer');
   await engine.send(SESSION, { type: 'call.answer', call, parts: [textPart('clicked')] }, CALLER);
 }
+
+export const asksUser = calls(
+  'ask_user',
+  {
+    questions: [
+      {
+        header: 'Database',
+        question: 'Which database shall I use?',
+        options: [{ label: 'SQLite', description: 'One file' }, { label: 'PostgreSQL' }],
+        freeText: false,
+      },
+    ],
+  },
+  { before: [{ type: 'text', text: 'One question first.' }] },
+);
+
+/** A message that may answer a question. */
+export const reply = (text: string): CommandInput => ({
+  type: 'input.submit',
+  parts: [textPart(text)],
+  answers: true,
+});
+
+/** Sends the command when the turn has asked. */
+export const asked = (
+  answers: Line[][],
+  command: (question: QuestionId) => CommandInput,
+  end: End = {},
+): Scenario =>
+  scenario(answers, (harness) => answeredQuestion(harness, command), { ...end, tools: [askUser] });
+
+export async function answeredQuestion(
+  { engine, nextEvent }: Pick<Harness, 'engine' | 'nextEvent'>,
+  command: (question: QuestionId) => CommandInput,
+): Promise<void> {
+  const asked = nextEvent('question.asked');
+  await say(engine, 'Set it up');
+  const { question } = await asked;
+  await engine.send(SESSION, command(question), CALLER);
+}
+
+/** Asks before the first model call of the turn. */
+export const gated =
+  (question: QuestionContent, answers: Line[][]): Scenario =>
+  async () => {
+    const gates: StepGate[] = [(_session, { settled }) => (settled.length === 0 ? question : null)];
+    const harness = await createHarness(answers, { parts: { gates } });
+    const ended = harness.nextEvent('turn.ended');
+    const [first] = question.questions;
+    const answer = { [first?.id ?? '']: [first?.options[0]?.label ?? ''] };
+    await answeredQuestion(harness, () => ({ type: 'question.answer', answers: answer }));
+    await ended;
+    return harness.events;
+  };
 
 /** Answers before and after the kill. */
 type KilledRun = { readonly answers: Line[][]; readonly after: Line[][] };

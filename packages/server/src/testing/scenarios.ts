@@ -3,8 +3,22 @@
  * golden file for every one of them.
  */
 import { type CallId, type HistoryItem, textPart } from '@parlance/protocol';
+import { askUser } from '../tools/ask-user.ts';
 import { CALLER, SESSION, say } from './harness.ts';
-import { answered, answerWith, asks, killed, type Scenario, scenario, steered } from './play-scenario.ts';
+import {
+  answered,
+  answeredQuestion,
+  answerWith,
+  asked,
+  asks,
+  asksUser,
+  gated,
+  killed,
+  reply,
+  type Scenario,
+  scenario,
+  steered,
+} from './play-scenario.ts';
 import { calls, says } from './scripted-provider.ts';
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
@@ -269,6 +283,72 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     await engine.send(SESSION, { type: 'session.create', history }, CALLER);
     await engine.send(SESSION, { type: 'input.submit', parts: [], continues: true }, CALLER);
   }),
+
+  question: asked([asksUser, says('PostgreSQL it is.')], (question) => ({
+    type: 'question.answer',
+    question,
+    answers: { '1': ['PostgreSQL'] },
+  })),
+
+  'question-by-message': scenario(
+    [asksUser, says('PostgreSQL it is.')],
+    async (harness) => {
+      const repeated = harness.nextEvent('question.repeated');
+      await answeredQuestion(harness, () => reply('7'));
+      await repeated;
+      await harness.engine.send(SESSION, reply('2'), CALLER);
+    },
+    { tools: [askUser] },
+  ),
+
+  'question-declined': asked([asksUser, says('Then I choose.')], () => ({
+    type: 'question.answer',
+    declined: true,
+  })),
+
+  'question-cancelled': asked([asksUser], () => ({ type: 'turn.cancel' }), { last: 'turn.cancelled' }),
+
+  'questions-in-one-form': asked(
+    [
+      calls('ask_user', {
+        questions: [
+          {
+            header: 'Database',
+            question: 'Which database?',
+            options: [{ label: 'SQLite' }, { label: 'PostgreSQL' }],
+          },
+          {
+            header: 'Features',
+            question: 'Which features?',
+            options: [{ label: 'Search' }, { label: 'Sharing' }],
+            multiple: true,
+          },
+          { header: 'Name', question: 'What is it called?', default: ['demo'] },
+        ],
+      }),
+      says('Thanks.'),
+    ],
+    () => reply('1: b, 2: a, sharing'),
+  ),
+
+  'question-before-step': gated(
+    {
+      purpose: 'limit',
+      title: 'The limit of this session is reached.',
+      questions: [
+        {
+          id: 'limit',
+          header: 'Limit',
+          text: 'Continue with 1 more dollar?',
+          options: [{ label: 'Continue' }, { label: 'Stop' }],
+          multiple: false,
+          freeText: false,
+        },
+      ],
+      requires: 'approve',
+    },
+    [says('Hello.')],
+  ),
 
   'deferred-call': scenario(
     [

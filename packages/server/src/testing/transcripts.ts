@@ -39,6 +39,7 @@ export const NEW_SESSION: SessionSnapshot = {
   ref: { owner: LOCAL.id, id: 'session-1' as SessionId },
   seq: 0,
   created: null,
+  questions: [],
   agent: { id: 'coder', name: 'Coder' },
   turn: null,
   began: null,

@@ -32,7 +32,7 @@ const BROWSER = [
 test('the built-in tools', () => {
   expect(tools.map((tool) => tool.name)).toEqual([
     ...['shell', 'local_shell', 'apply_patch', 'read_file', 'list_files', 'search_files'],
-    ...['echo', 'save_file', 'handoff', 'update_plan', 'fetch_page', ...BROWSER],
+    ...['echo', 'save_file', 'handoff', 'update_plan', 'ask_user', 'fetch_page', ...BROWSER],
     ...['browser_plan', 'browser_act', 'browser_read', 'browser_verify', 'browser_ask', 'browser_finish'],
   ]);
 });

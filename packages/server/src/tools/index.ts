@@ -2,6 +2,7 @@
 
 import type { ClientTools, Tool } from '../core/ports/tool.ts';
 
+import { askUser } from './ask-user.ts';
 import { browserTools } from './browser.ts';
 import { COPILOT_TOOLS } from './copilot/tools.ts';
 import { echo } from './echo.ts';
@@ -55,6 +56,7 @@ export function builtInTools({
     saveFile(guard),
     handoff(agents),
     updatePlan,
+    askUser,
     fetchPage(),
     ...(web?.key ? [webSearch({ key: web.key, baseUrl: web.baseUrl })] : []),
     ...browserTools(clients),

@@ -13,6 +13,7 @@ import {
   type IconName,
   Notice,
 } from '../components/controls.tsx';
+import { QuestionCard } from '../components/question-card.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { may } from '../state/may.ts';
 import { usePrices } from '../state/models.ts';
@@ -66,6 +67,8 @@ function ItemView({ session, item }: { session: string; item: Item }) {
       return <CallCard session={session} call={item} />;
     case 'input':
       return <InputRow session={session} input={item} joined />;
+    case 'question':
+      return <QuestionCard question={item} />;
     case 'handoff':
       return (
         <Divider icon="leave">

@@ -34,6 +34,8 @@ const PATHS = {
   down: 'M12 5v14M6 13l6 6 6-6',
   chat: 'M4 5h16v11H9l-5 4z',
   shield: 'M12 3l8 3v6c0 5-3.5 8-8 9-4.5-1-8-4-8-9V6zM9 12l2 2 4-4',
+  question:
+    'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18ZM9.5 9.5a2.5 2.5 0 1 1 3.6 2.2c-.7.4-1.1.9-1.1 1.8M12 16.5v.5',
   timeline: 'M6 4v16M6 7h6M6 12h12M6 17h9',
   playground: 'M4 6h16v12H4zM8 10l2 2-2 2M12.5 14H16',
   admin:

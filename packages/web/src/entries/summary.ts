@@ -101,6 +101,10 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
   'approval.explained': ({ text }) => quoted(text),
   'approval.answered': ({ answer, by, dialect, reason }) =>
     `${answer}, by ${by} in ${dialect}${reason === undefined ? '' : `: ${oneLine(reason)}`}`,
+  'question.asked': ({ questions }) => oneLine(questions.map(({ text }) => text).join(' ')),
+  'question.repeated': ({ problem }) => oneLine(problem),
+  'question.answered': ({ outcome, answers = {}, by, dialect }) =>
+    `${outcome}, by ${by} in ${dialect}${outcome === 'answered' ? `: ${oneLine(Object.values(answers).flat().join(', '))}` : ''}`,
   'tool.started': ({ call }) => `call ${call} started`,
   'call.deferred': ({ call }) => `call ${call} is deferred to a client; the session waits for its result`,
   'tool.ended': ({ outcome, parts, durationMs, untrusted }) =>

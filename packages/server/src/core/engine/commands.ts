@@ -6,6 +6,7 @@ import {
   type DurableEvent,
   Fault,
   type Part,
+  type QuestionId,
 } from '@parlance/protocol';
 import type { SessionRef } from '../ports/event-store.ts';
 import { authorise } from '../session/approvals.ts';
@@ -13,10 +14,10 @@ import { decide, interruption, mayEndTurn } from '../session/decide.ts';
 
 import { compactNow } from './compaction.ts';
 import {
-  approvalKnown,
   type Caller,
   checkConfiguration,
   decisionContext,
+  isKnown,
   replacedInput,
 } from './decision-context.ts';
 import type { EngineInternals } from './engine-internals.ts';
@@ -82,6 +83,16 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       const ref = await queries.lookup(caller.principal, { kind: 'approval', id: approval });
       if (!ref) throw new Fault('not_found', 'There is no such approval.');
       return send(ref, { ...answer, type: 'approval.answer', approval }, caller);
+    },
+
+    async answerQuestion(
+      question: QuestionId,
+      answer: Omit<Extract<CommandInput, { type: 'question.answer' }>, 'type' | 'question'>,
+      caller: Caller,
+    ): Promise<Receipt> {
+      const ref = await queries.lookup(caller.principal, { kind: 'question', id: question });
+      if (!ref) throw new Fault('not_found', 'There is no such question.');
+      return send(ref, { ...answer, type: 'question.answer', question }, caller);
     },
 
     async erase(ref: SessionRef, caller: Caller): Promise<void> {
@@ -150,7 +161,7 @@ async function execute(
   const known = {
     caller,
     replaced: await replacedInput(session, command),
-    approvalKnown: await approvalKnown(session, command, resolver),
+    isKnown: await isKnown(session, command, resolver),
     maxQueued: limits.inputsQueued,
   };
   const endsTurn = mayEndTurn(command, session.state);

@@ -11,7 +11,7 @@ import {
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import { type DecidableCommand, type DecisionContext, mayEndTurn } from '../session/decide.ts';
 
-import { waitingCall } from '../session/session-state.ts';
+import { openQuestion, waitingCall } from '../session/session-state.ts';
 import { streamedSoFar } from './open-output.ts';
 import type { Session } from './session.ts';
 import type { SessionResolver } from './session-resolver.ts';
@@ -30,7 +30,7 @@ export type Caller = {
   readonly turn?: TurnId;
 };
 
-type ContextInput = Pick<DecisionContext, 'maxQueued' | 'replaced' | 'approvalKnown'> & {
+type ContextInput = Pick<DecisionContext, 'maxQueued' | 'replaced' | 'isKnown'> & {
   readonly session: Session;
   readonly command: DecidableCommand;
   readonly caller: Caller;
@@ -44,7 +44,7 @@ type Sources = {
 
 /** Throws `not_found` if the command names an agent or a domain that does not exist. */
 export function decisionContext(known: ContextInput, { catalog, now, newId }: Sources): DecisionContext {
-  const { session, command, caller, maxQueued, replaced, approvalKnown } = known;
+  const { session, command, caller, maxQueued, replaced, isKnown } = known;
   const creates = command.type === 'session.create' || command.type === 'input.submit';
   const chosen = creates || command.type === 'session.configure' ? command.agent : undefined;
   const domain = (creates && command.domain) || session.state.created?.domain || catalog.defaultDomain;
@@ -60,7 +60,8 @@ export function decisionContext(known: ContextInput, { catalog, now, newId }: So
     // Joining the open block costs as much as the answer is long, so do it only if the command may need it.
     open: mayEndTurn(command, session.state) ? streamedSoFar(session.open, now) : null,
     replaced,
-    approvalKnown,
+    isKnown,
+    mayApprove: caller.principal.permissions.includes('tool:approve'),
     maxQueued,
     ids: command.type === 'input.submit' ? newIds(caller, newId) : null,
     historyInputs: historyInputs(command, newId),
@@ -96,15 +97,28 @@ export async function replacedInput(
   return turn ? { input: turn.id, seq: turn.input } : null;
 }
 
-/** Whether the approval was ever requested in the session. */
-export async function approvalKnown(
+/** Whether the approval or the question that the command answers has ever been in the session. */
+export async function isKnown(
   session: Session,
   command: DecidableCommand,
   resolver: SessionResolver,
 ): Promise<boolean> {
-  if (command.type !== 'approval.answer' || !command.approval) return false;
-  if (waitingCall(session.state, command.approval)) return true;
-  return resolver.hasApproval(session.ref, command.approval);
+  switch (command.type) {
+    case 'approval.answer': {
+      const { approval } = command;
+      if (!approval) return false;
+      if (waitingCall(session.state, approval)) return true;
+      return resolver.has(session.ref, { kind: 'approval', id: approval });
+    }
+    case 'question.answer': {
+      const { question } = command;
+      if (!question) return false;
+      if (openQuestion(session.state, question)) return true;
+      return resolver.has(session.ref, { kind: 'question', id: question });
+    }
+    default:
+      return false;
+  }
 }
 
 /** Throws `invalid` if the model or the approval mode is not available. */

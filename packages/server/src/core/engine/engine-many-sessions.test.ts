@@ -45,7 +45,7 @@ async function crowded(others: number): Promise<{ store: SessionStore; approval:
   await harness.engine.whenIdle(SESSION);
   const record = await store.load(SESSION);
   const [created] = await store.read(SESSION, 0, 1);
-  const approval = record?.approval;
+  const approval = record?.approval as ApprovalId | undefined;
   if (!record || !created || !approval) throw new Error('nothing waits');
   for (let index = 0; index < others; index++) {
     const ref = refOf(`other-${index}`);

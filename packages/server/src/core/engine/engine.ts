@@ -9,6 +9,7 @@ import {
   type JsonObject,
   type Principal,
   type PrincipalId,
+  type QuestionId,
   type TurnId,
   type TurnOptions,
 } from '@parlance/protocol';
@@ -69,6 +70,12 @@ export interface Engine {
   answer(
     approval: ApprovalId,
     answer: Omit<Extract<CommandInput, { type: 'approval.answer' }>, 'type' | 'approval'>,
+    caller: Caller,
+  ): Promise<Receipt>;
+  /** Answers a question by its id, in whichever session it was asked. */
+  answerQuestion(
+    question: QuestionId,
+    answer: Omit<Extract<CommandInput, { type: 'question.answer' }>, 'type' | 'question'>,
     caller: Caller,
   ): Promise<Receipt>;
   /** Deletes the session permanently and stops a running turn. Throws `not_found` if it does not exist. */
@@ -145,7 +152,7 @@ export interface Engine {
   tags(principal: Principal): Promise<TagCount[]>;
   /** The standing grants of the sessions on one page of `list`. Skips unreadable sessions. */
   grants(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<GrantPage>;
-  /** One page of sessions with an approval that the principal may answer. Skips unreadable sessions. */
+  /** One page of sessions with an approval or a question that the principal may answer. Skips unreadable sessions. */
   approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage>;
   /**
    * Searches the messages of the principal's own sessions, latest first. Matches words and "quoted phrases"; the last

@@ -1,6 +1,6 @@
 /** Resolves session names for a principal. */
-import { type ApprovalId, Fault, type Principal, type PrincipalId, SessionId } from '@parlance/protocol';
-import type { EventStore, SessionIndex, SessionRecord, SessionRef } from '../ports/event-store.ts';
+import { Fault, type Principal, type PrincipalId, SessionId } from '@parlance/protocol';
+import type { EventStore, LookupKey, SessionIndex, SessionRecord, SessionRef } from '../ports/event-store.ts';
 
 export class SessionResolver {
   constructor(private readonly store: SessionIndex & Pick<EventStore, 'load'>) {}
@@ -35,9 +35,9 @@ export class SessionResolver {
     return first?.ref ?? null;
   }
 
-  /** Whether the approval was requested in the session, answered or not. */
-  async hasApproval(ref: SessionRef, approval: ApprovalId): Promise<boolean> {
-    return (await this.store.lookup({ kind: 'approval', id: approval }, ref)) !== null;
+  /** Whether the approval or question was in the session, answered or not. */
+  async has(ref: SessionRef, key: LookupKey): Promise<boolean> {
+    return (await this.store.lookup(key, ref)) !== null;
   }
 
   /** Includes archived and ephemeral sessions. */

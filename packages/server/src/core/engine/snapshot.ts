@@ -11,10 +11,12 @@ import type {
 } from '@parlance/protocol';
 import type { SessionRef } from '../ports/event-store.ts';
 import {
-  awaitsAnswer,
   deferredCalls,
+  isBlocked,
   isIdle,
+  type OpenQuestion,
   type SessionState,
+  type Turn,
   waitingCall,
   waitingCalls,
 } from '../session/session-state.ts';
@@ -34,8 +36,8 @@ export type PendingApproval = {
 export type DeferredCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
 
 /**
- * What a session does after an append. `blocked`: the turn continues only when a user answers one of the approvals, or
- * a client one of the calls.
+ * What a session does after an append. `blocked`: the turn continues only when a user answers one of the approvals or
+ * questions, or a client one of the calls.
  */
 export type RunStatus =
   | { readonly kind: 'idle' | 'running' }
@@ -45,6 +47,7 @@ export type RunStatus =
       /** in order of request */
       readonly approvals: readonly PendingApproval[];
       readonly deferred: readonly DeferredCall[];
+      readonly questions: readonly OpenQuestion[];
     };
 
 /** The events of one append, or of several that another node has made, and the status after them. */
@@ -84,6 +87,8 @@ export type SessionSnapshot = {
   readonly approvals: readonly PendingApproval[];
   /** when the oldest one was requested, or became the oldest after another was answered */
   readonly approvalRequestedAt: number | null;
+  /** questions that wait for an answer, in order */
+  readonly questions: readonly OpenQuestion[];
   /** calls that clients execute, however late, in order of request */
   readonly deferred: readonly DeferredCall[];
   /** the block being streamed, with its text so far */
@@ -142,6 +147,7 @@ export function snapshotOf(source: SnapshotSource): SessionSnapshot {
     approval: approvals[0] ?? null,
     approvals,
     approvalRequestedAt: waitingCall(state)?.requestedAt ?? null,
+    questions: state.turn?.questions ?? [],
     deferred: deferred(state),
     open: open ? { kind: open.kind, turn: open.turn, block: open.block, text: String(open.text) } : null,
     openArguments: openArguments.list(),
@@ -150,10 +156,27 @@ export function snapshotOf(source: SnapshotSource): SessionSnapshot {
 
 export function runStatus(state: SessionState): RunStatus {
   const { turn } = state;
-  if (turn && awaitsAnswer(turn.calls))
-    return { kind: 'blocked', turn: turn.id, approvals: pendingApprovals(state), deferred: deferred(state) };
+  if (turn && waits(turn))
+    return {
+      kind: 'blocked',
+      turn: turn.id,
+      approvals: pendingApprovals(state),
+      deferred: deferred(state),
+      questions: turn.questions,
+    };
   return isIdle(state) ? IDLE : RUNNING;
 }
+
+/** A running call that has asked the user waits for the answer too. */
+const waits = (turn: Turn): boolean =>
+  isBlocked({
+    ...turn,
+    calls: turn.calls.map((open) =>
+      open.phase === 'running' && turn.questions.some(({ call }) => call === open.call)
+        ? { ...open, phase: 'asking' }
+        : open,
+    ),
+  });
 
 const IDLE: RunStatus = { kind: 'idle' };
 const RUNNING: RunStatus = { kind: 'running' };

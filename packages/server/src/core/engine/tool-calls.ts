@@ -9,9 +9,12 @@ import {
   Fault,
   type JsonObject,
   type Part,
+  type QuestionContent,
+  type QuestionId,
   type TurnId,
   textOf,
   textPart,
+  visibleQuestion,
 } from '@parlance/protocol';
 import { OutcomeUnknown, type Tool, type ToolContext, type ToolResult } from '../ports/tool.ts';
 import {
@@ -116,7 +119,7 @@ export async function runTools(active: ActiveTurn, startedCalls = NO_STARTED_CAL
   };
   // An answer may unblock a call while others run.
   const unsubscribe = session.channel.subscribe((event) => {
-    if (event.type === 'approval.answered') wake.resolve();
+    if (event.type === 'approval.answered' || event.type === 'question.answered') wake.resolve();
   });
   try {
     for (const started of startedCalls.started) launch(started);
@@ -197,6 +200,8 @@ async function settlingEvents(active: ActiveTurn, { call, plan }: PlannedCall): 
   switch (plan.kind) {
     case 'ask':
       return [approvalRequested(active, call, plan.ask)];
+    case 'question':
+      return [questionAsked(active, plan.question, { call: call.call })];
     case 'end':
       return [plan.event];
     case 'run':
@@ -243,8 +248,9 @@ async function selectCalls(
     const ordered = deps.tools.get(call.tool)?.exclusive === 'always';
     const runningCall = running.get(call.call);
     if (call.phase === 'waiting') orderedWaits ||= ordered;
-    if (runningCall?.alone || (call.phase === 'deferred' && ordered)) return selection;
-    if (runningCall || call.phase === 'waiting' || call.phase === 'deferred') continue;
+    const isAsked = call.phase === 'deferred' || call.phase === 'asking';
+    if (runningCall?.alone || (isAsked && ordered)) return selection;
+    if (runningCall || call.phase === 'waiting' || isAsked) continue;
     if (ordered && orderedWaits) continue;
     const plan =
       call.phase === 'running'
@@ -253,6 +259,7 @@ async function selectCalls(
     if (plan.kind !== 'run') {
       settle.push({ call, plan });
       if (plan.kind === 'ask') orderedWaits ||= ordered;
+      if (plan.kind === 'question' && ordered) return selection;
       continue;
     }
     const busy = running.size + start.length;
@@ -272,6 +279,8 @@ type PossibleCall = ReturnType<typeof possibleCall>;
 type CallPlan =
   | { readonly kind: 'run'; readonly runnable: Runnable; readonly alone: boolean }
   | { readonly kind: 'ask'; readonly ask: Ask }
+  /** the call is a question to the user */
+  | { readonly kind: 'question'; readonly question: QuestionContent }
   /** ends without running */
   | { readonly kind: 'end'; readonly event: DurableEventBody };
 
@@ -312,8 +321,11 @@ async function planCall(active: ActiveTurn, call: OpenCall): Promise<CallPlan> {
         kind: 'ask',
         ask: withVisibleText(withFolder(ask ?? defaultAsk(call, input), folder.root, deps)),
       };
-    case 'run':
+    case 'run': {
+      const question = possible.tool.question?.(possible.input);
+      if (question) return { kind: 'question', question };
       return { kind: 'run', runnable: { ...possible, permission: permissionOf(input) }, alone };
+    }
   }
 }
 
@@ -396,6 +408,19 @@ const approvalRequested = (
   hash: approvalHash(tool, input, ask),
 });
 
+/** Asks the user. Without a call, the turn waits before its next model call. */
+export const questionAsked = (
+  { deps, turn }: Pick<ActiveTurn, 'deps' | 'turn'>,
+  content: QuestionContent,
+  asks: Pick<DurableEventBody<'question.asked'>, 'call' | 'resume'> = {},
+): DurableEventBody<'question.asked'> => ({
+  ...visibleQuestion(content),
+  ...asks,
+  type: 'question.asked',
+  turn: turn.id,
+  question: deps.newId() as QuestionId,
+});
+
 // Runs the tool of an approved call.
 
 type Runnable = { readonly tool: Tool; readonly input: unknown } & Pick<ToolContext, 'permission'>;
@@ -413,6 +438,8 @@ async function runTool(
   const result = await Promise.race([toolResult(active, call, runnable), aborted(signal)]);
   if (!result || signal.aborted) return null;
   if (result instanceof OutcomeUnknown) return [unknownOutcome(call, turn.id, result.message)];
+  const { asks } = result;
+  if (asks) return [questionAsked(active, asks.question, { call: call.call, resume: asks.resume })];
   const durationMs = deps.now() - startedAt;
   return [toolEnded(active, call, { result, durationMs }), ...handoff(active, result)];
 }
@@ -503,9 +530,10 @@ function handoff({ deps, turn }: ActiveTurn, result: ToolResult): DurableEventBo
 
 function toolContext(
   { session, deps, turn, signal }: ActiveTurn,
-  { call }: OpenCall,
+  open: OpenCall,
   { permission }: Runnable,
 ): Omit<ToolContext, 'root'> {
+  const { call } = open;
   const { owner, id } = session.ref;
   const run = { at: deps.now(), id: deps.newId() };
   return {
@@ -514,6 +542,7 @@ function toolContext(
     call,
     signal,
     permission,
+    answer: (open.phase === 'allowed' && open.answer) || null,
     eventsSinceIdle: session.eventsSinceIdle,
     atClient: (request) =>
       deps.clients.dispatch({

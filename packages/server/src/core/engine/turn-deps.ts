@@ -1,11 +1,14 @@
+import type { QuestionContent } from '@parlance/protocol';
 import type { Clock } from '../../lib/clock.ts';
 import type { ContextItem, Provider } from '../ports/provider.ts';
 import type { Log, Observers } from '../ports/telemetry.ts';
 import type { Folders, Tool } from '../ports/tool.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { ApprovalMode, Rule } from '../session/approvals.ts';
+import type { Turn } from '../session/session-state.ts';
 
 import type { ClientToolBroker } from './client-tools.ts';
+import type { Session } from './session.ts';
 
 /** Dependencies of a turn, apart from its session. */
 export type TurnDeps = Observers & {
@@ -27,6 +30,8 @@ export type TurnDeps = Observers & {
   readonly providerFor?: (model: string) => Provider;
   readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };
   readonly maxSteps: number;
+  /** asked in this order before each model call of a turn */
+  readonly gates?: readonly StepGate[];
   /** the model writes titles for sessions created by this dialect */
   readonly titles?: string | undefined;
   /** maximum number of parallel calls of one answer, unless the agent overrides it */
@@ -36,3 +41,13 @@ export type TurnDeps = Observers & {
   readonly newId: () => string;
   readonly log: Log;
 };
+
+/**
+ * May ask the user before a model call: the turn waits, and the gate is asked again after the answer, which is then in
+ * `turn.settled`. Throws a `Fault` to end the turn.
+ */
+export type StepGate = (
+  session: Pick<Session, 'ref' | 'state'>,
+  turn: Turn,
+  signal: AbortSignal,
+) => QuestionContent | null | Promise<QuestionContent | null>;

@@ -34,6 +34,7 @@ import { titleSession } from './titles.ts';
 import {
   type ActiveTurn,
   activeTurn,
+  questionAsked,
   record,
   runTools,
   type StartedCalls,
@@ -112,6 +113,12 @@ async function callModel(active: ActiveTurn): Promise<StartedCalls | null> {
   session.voidStreamed();
   if (turn.steps >= deps.maxSteps) {
     await pauseTurn(active);
+    return null;
+  }
+  for (const gate of deps.gates ?? []) {
+    const question = await gate(session, turn, signal);
+    if (!question) continue;
+    await record(active, [questionAsked(active, question)]);
     return null;
   }
   if (joining(session.state).length > 0)

@@ -1,5 +1,12 @@
 /** Storage of sessions. Contract tests: `testing/stores/contract.ts`. */
-import type { ApprovalId, DurableEvent, PrincipalId, SessionId, TurnId } from '@parlance/protocol';
+import type {
+  ApprovalId,
+  DurableEvent,
+  PrincipalId,
+  QuestionId,
+  SessionId,
+  TurnId,
+} from '@parlance/protocol';
 import type { AppendAs, Driver } from './lease.ts';
 import { type SessionRef, sessionKey } from './session-ref.ts';
 
@@ -19,8 +26,8 @@ export type SessionRecord = {
   /** beginning of the first input; empty if there is none */
   readonly firstInput: string;
   readonly status: SessionStatus;
-  /** the pending approval */
-  readonly approval: ApprovalId | null;
+  /** the approval or question that has been pending longest */
+  readonly approval: ApprovalId | QuestionId | null;
   readonly archived: boolean;
   /** hidden from lists, and erased after a period without use */
   readonly ephemeral: boolean;
@@ -56,7 +63,7 @@ export type SessionFilter = {
   readonly pinned?: true;
   readonly tag?: string;
   readonly label?: { readonly name: string; readonly value: string };
-  /** only sessions with a pending approval */
+  /** only sessions with a pending approval or question */
   readonly awaitingApproval?: true;
 };
 
@@ -68,9 +75,10 @@ export type SessionQuery = SessionFilter & {
   readonly cursor?: string;
 };
 
-/** Finds a session by an approval, by a turn (queued, started or ended), or by a current or former label. */
+/** Finds a session by an approval, a question, a turn (queued, started or ended), or by a current or former label. */
 export type LookupKey =
   | { readonly kind: 'approval'; readonly id: ApprovalId }
+  | { readonly kind: 'question'; readonly id: QuestionId }
   | { readonly kind: 'turn'; readonly id: TurnId }
   | { readonly kind: 'label'; readonly id: LabelKey };
 
@@ -214,7 +222,7 @@ export type IndexedTurn = {
   readonly ref: SessionRef;
   readonly id: TurnId;
   readonly state: TurnState;
-  /** when it came into this state, or was asked for another approval */
+  /** when it came into this state, or was asked for another approval or answer */
   readonly at: number;
   /** the numbers of the event that accepted its input, and of the one that changed it last */
   readonly first: number;

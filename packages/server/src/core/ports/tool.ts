@@ -1,5 +1,6 @@
 /** A tool of an agent. */
 import type {
+  Answers,
   Ask,
   CallId,
   ConnectionId,
@@ -8,6 +9,7 @@ import type {
   JsonObject,
   Part,
   PrincipalId,
+  QuestionContent,
   SessionId,
 } from '@parlance/protocol';
 import type { z } from 'zod';
@@ -29,6 +31,8 @@ export type ToolContext = {
   /** aborted when the turn is cancelled; a tool must end soon after and leave nothing running */
   readonly signal: AbortSignal;
   readonly permission: RunPermission;
+  /** what the call has asked for: it continues from `resume`; without answers, the user declined */
+  readonly answer: { readonly resume: Json; readonly answers: Answers | null } | null;
   /** events since the session was last idle, including the current one */
   readonly eventsSinceIdle: readonly DurableEvent[];
   /** runs the call on a connected client */
@@ -61,6 +65,8 @@ export type ToolResult = {
   readonly untrusted?: true;
   /** the turn ends without another model call */
   readonly final?: true;
+  /** The user is asked, and the call runs again with `answer` in its context. */
+  readonly asks?: { readonly question: QuestionContent; readonly resume: Json };
   /**
    * the call also shows something to the user, such as a plan; a deferred call does so when the client
    * receives it
@@ -106,6 +112,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly own?: { readonly title?: string; readonly needs: readonly string[] };
   /** whether it may need approval, for tool lists */
   readonly asks?: boolean;
+  /** The question to the user that the call is: the answer is its result, and `run` is not called. */
+  question?(input: z.output<Schema>): QuestionContent;
   /** The approval that the call needs, or null. May read files, but must not change anything. */
   approval(input: z.output<Schema>, context: { root: string }): Ask | null | Promise<Ask | null>;
   /**

@@ -126,6 +126,7 @@ function needed(command: Command): Permission[] {
     case 'input.submit':
       return command.call ? ['tool:request', 'chat:send'] : ['chat:send'];
     case 'call.answer':
+    case 'question.answer':
     case 'session.rename':
     case 'session.archive':
     case 'session.unarchive':

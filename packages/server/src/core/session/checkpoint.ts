@@ -1,7 +1,14 @@
 /** Reads checkpoints of this version and of older ones. */
 
 import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
-import { isIdle, type SessionState, STATE_VERSION, statusOf, waitingCall } from './session-state.ts';
+import {
+  isIdle,
+  questionForMessage,
+  type SessionState,
+  STATE_VERSION,
+  statusOf,
+  waitingCall,
+} from './session-state.ts';
 
 type StoredState = Readonly<Record<string, unknown>>;
 
@@ -48,7 +55,7 @@ export const recordOf = (
   renamed: state.renamed,
   firstInput: state.firstInput,
   status: statusOf(state),
-  approval: waitingCall(state)?.approval ?? null,
+  approval: questionForMessage(state)?.question ?? waitingCall(state)?.approval ?? null,
   archived: state.archived,
   ephemeral: state.created?.ephemeral === true,
   pinned: state.pinned,

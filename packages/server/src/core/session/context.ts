@@ -165,6 +165,8 @@ function partsOf({ parts, call }: DurableEvent<'input.accepted'>): readonly Part
 export function evolveContext(context: Context, event: DurableEvent): Context {
   switch (event.type) {
     case 'input.accepted': {
+      // The model reads the answer in the result of the call that asked.
+      if (event.answers !== undefined) return context;
       const { input, seq, data, system } = event;
       const untrusted = event.untrusted === true || event.parts.some(isFromElsewhere);
       const waiting = context.waiting.concat({ input, parts: partsOf(event), seq, data, system, untrusted });
@@ -287,6 +289,9 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'approval.requested':
     case 'approval.explained':
     case 'approval.answered':
+    case 'question.asked':
+    case 'question.repeated':
+    case 'question.answered':
     case 'tool.started':
     case 'call.deferred':
     case 'grant.revoked':

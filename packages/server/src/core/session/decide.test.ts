@@ -216,8 +216,8 @@ describe('approvals', () => {
     exit: false,
     ...more,
   });
-  const codeOf = (state: SessionState, more: object, approvalKnown = false) =>
-    outcomeOf(state, answer(more), { approvalKnown });
+  const codeOf = (state: SessionState, more: object, isKnown = false) =>
+    outcomeOf(state, answer(more), { isKnown });
 
   test('a late answer and an unknown approval are different faults', () => {
     expect(codeOf(allowed, { approval: APPROVAL }, true)).toBe('no_approval');

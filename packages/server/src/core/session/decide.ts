@@ -1,14 +1,19 @@
 /** Decides which events a command produces in a given state. Pure. */
 import {
   type AgentRef,
+  answersText,
   type BlockId,
   type CallId,
   type Command,
   type ConnectionId,
+  checkAnswers,
   type DurableEventBody,
   Fault,
   type HistoryItem,
   type InputId,
+  type Part,
+  type ReadAnswer,
+  readAnswer,
   type TurnId,
   textOf,
   textPart,
@@ -17,7 +22,10 @@ import {
 
 import {
   type OpenCall,
+  type OpenQuestion,
+  openQuestion,
   type QueuedInput,
+  questionForMessage,
   type SessionState,
   type Turn,
   waitingCall,
@@ -41,6 +49,8 @@ export function decide(
       return decideCancel(state, command, context);
     case 'approval.answer':
       return decideAnswer(state, command, context);
+    case 'question.answer':
+      return decideQuestion(state, command, context);
     case 'call.answer':
       return decideCallAnswer(state, command);
     case 'grant.revoke':
@@ -124,8 +134,10 @@ export type DecisionContext = {
   } | null;
   /** the input to replace and its event number, or null */
   readonly replaced: { readonly input: InputId; readonly seq: number } | null;
-  /** whether the approval was requested in this session */
-  readonly approvalKnown: boolean;
+  /** whether the approval or question that the command answers was in this session */
+  readonly isKnown: boolean;
+  /** whether the sender may approve */
+  readonly mayApprove: boolean;
   /** maximum number of queued inputs */
   readonly maxQueued: number;
   /** ids of the new input and its turn; null for commands that create neither */
@@ -251,6 +263,8 @@ export function decideInput(
   ) {
     throw new Fault('empty', 'The message is empty.');
   }
+  const asked = command.answers ? questionForMessage(state) : undefined;
+  if (state.turn && asked) return decideReply(state.turn, asked, command, context);
   if (command.mode === 'steer') checkSteering(command);
   const events: DurableEventBody[] = state.created ? [] : [sessionCreated(command, context)];
   const superseded = supersedes(command) ? state.turn : null;
@@ -331,7 +345,7 @@ export function decideAnswer(
 ): DurableEventBody[] {
   const { turn } = state;
   const waiting = waitingCall(state, command.approval);
-  if (command.approval && !waiting && !context.approvalKnown) {
+  if (command.approval && !waiting && !context.isKnown) {
     throw new Fault('not_found', 'There is no such approval.');
   }
   if (!turn || !waiting) {
@@ -371,6 +385,110 @@ export function decideAnswer(
   if (!command.exit) return [answered, denied];
   const others = { ...turn, calls: turn.calls.filter((open) => open.call !== call) };
   return [answered, denied, ...interruption(others, 'denied', null)];
+}
+
+type QuestionAnswer = Extract<Command, { type: 'question.answer' }>;
+
+function decideQuestion(
+  state: SessionState,
+  command: QuestionAnswer,
+  context: DecisionContext,
+): DurableEventBody[] {
+  const { turn } = state;
+  const asked = openQuestion(state, command.question);
+  if (!turn || !asked) {
+    if (command.question && !context.isKnown) throw new Fault('not_found', 'There is no such question.');
+    throw new Fault('no_approval', 'No question waits for an answer.');
+  }
+  const read: ReadAnswer = command.declined
+    ? { outcome: 'declined' }
+    : checkAnswers(asked, command.answers ?? {});
+  if ('problem' in read) throw new Fault('invalid', read.problem);
+  return questionAnswered(turn, asked, { read, command, context });
+}
+
+/** A message that answers the question: it joins the turn at once. If it is no valid answer, the question is repeated. */
+function decideReply(
+  turn: Turn,
+  asked: OpenQuestion,
+  command: SubmitInput,
+  context: DecisionContext,
+): DurableEventBody[] {
+  const { ids, dialect, via, key } = context;
+  if (!ids) throw new Error('input.submit needs ids');
+  const { input, turn: own } = ids;
+  const { parts, data } = command;
+  const said: DurableEventBody[] = [
+    {
+      type: 'input.accepted',
+      input,
+      parts,
+      dialect,
+      via,
+      key,
+      data,
+      turn: own,
+      joins: turn.id,
+      answers: asked.question,
+    },
+    { type: 'input.joined', turn: turn.id, input, own },
+  ];
+  const read = readAnswer(asked, textOf(parts));
+  if ('problem' in read)
+    return [...said, { type: 'question.repeated', ...repeatable(asked), problem: read.problem }];
+  const terms = turnOptionsOf(command);
+  const answer = Object.values(terms).some((value) => value !== undefined) ? { terms } : {};
+  const more = parts.filter(({ type }) => type !== 'text');
+  return [...said, ...questionAnswered(turn, asked, { read, command: answer, context, more })];
+}
+
+const repeatable = ({ seq: _seq, at: _at, resume: _resume, ...question }: OpenQuestion) => question;
+
+type Reply = {
+  readonly read: Exclude<ReadAnswer, { problem: string }>;
+  readonly command: Pick<QuestionAnswer, 'terms' | 'attributes'>;
+  readonly context: DecisionContext;
+  /** what came with the answer */
+  readonly more?: readonly Part[];
+};
+
+/** The answer is the result of the call that asked, unless that continues with it. */
+function questionAnswered(
+  turn: Turn,
+  asked: OpenQuestion,
+  { read, command: { terms, attributes }, context, more = [] }: Reply,
+): DurableEventBody[] {
+  const { question, call, requires, resume } = asked;
+  if (requires === 'approve' && !context.mayApprove)
+    throw new Fault('forbidden', 'Answering this question needs the permission to approve.');
+  const { by, dialect } = context;
+  const answered: DurableEventBody = {
+    type: 'question.answered',
+    turn: turn.id,
+    question,
+    call,
+    ...read,
+    by,
+    dialect,
+    terms,
+    attributes,
+  };
+  const isResult = turn.calls.some((open) => open.call === call && open.phase === 'asking');
+  if (!call || !isResult || resume !== undefined) return [answered];
+  const text =
+    read.outcome === 'answered' ? answersText(asked, read.answers) : 'The user declined to answer.';
+  return [
+    answered,
+    {
+      type: 'tool.ended',
+      turn: turn.id,
+      call,
+      outcome: 'ok',
+      parts: [textPart(text), ...more],
+      ...(read.outcome === 'answered' && { data: { answers: read.answers } }),
+      durationMs: 0,
+    },
+  ];
 }
 
 type CallAnswer = Extract<Command, { type: 'call.answer' }>;

@@ -73,6 +73,8 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         gaveUp: false,
         terms: input?.terms ?? {},
         calls: [],
+        questions: [],
+        settled: [],
         answered: input?.call !== undefined,
       };
       return { ...state, turn, failed: false, queue: state.queue.filter((queued) => queued !== input) };
@@ -123,6 +125,18 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       if (!next || next.approval === waitingCall(state)?.approval) return allowed;
       return withCall(allowed, next.call, () => ({ ...next, requestedAt: event.at }));
     }
+    case 'question.asked': {
+      const { type: _type, session: _session, id: _id, ...question } = event;
+      return withCall(
+        inTurn(state, (turn) => ({ ...turn, questions: [...turn.questions, question] })),
+        event.call,
+        // A running call goes on, and waits by itself.
+        (call) =>
+          call.phase === 'running' && event.resume === undefined ? call : { ...base(call), phase: 'asking' },
+      );
+    }
+    case 'question.answered':
+      return questionAnswered(state, event);
     case 'grant.revoked':
       return { ...state, grants: state.grants.filter((grant) => grant !== event.grant) };
     case 'tool.started':
@@ -139,6 +153,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         answered: turn.answered || event.final === true,
         gaveUp: event.final ? event.outcome !== 'ok' : turn.gaveUp,
         calls: turn.calls.filter((call) => call.call !== event.call),
+        questions: turn.questions.filter(({ call }) => call !== event.call),
       }));
     case 'context.compacted':
       return { ...state, readFrom: event.readFrom, cutAt: event.seq };
@@ -158,6 +173,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
     case 'step.restarted':
     case 'reasoning.ended':
     case 'approval.explained':
+    case 'question.repeated':
     case 'text.ended':
     // The rest of these is in the summary.
     case 'session.archived':
@@ -177,6 +193,30 @@ function taken(state: SessionState, { items, seq }: DurableEvent<'history.import
     firstInput: state.firstInput || beginning(parts),
     keys: withKey(state.keys, key, seq),
   };
+}
+
+function questionAnswered(state: SessionState, event: DurableEvent<'question.answered'>): SessionState {
+  const asked = state.turn?.questions.find(({ question }) => question === event.question);
+  if (!asked) return state;
+  const { question, purpose, data, call, resume } = asked;
+  const { outcome, answers } = event;
+  const changed = inTurn(inTurn(state, withTerms(event)), (turn) => ({
+    ...turn,
+    questions: turn.questions.filter((open) => open !== asked),
+    settled:
+      call === undefined
+        ? [
+            ...turn.settled,
+            { question, purpose, outcome, ...(data && { data }), ...(answers && { answers }) },
+          ]
+        : turn.settled,
+  }));
+  if (resume === undefined || outcome === 'withdrawn') return changed;
+  return withCall(changed, call, (open) => ({
+    ...base(open),
+    phase: 'allowed',
+    answer: { resume, answers: answers ?? null },
+  }));
 }
 
 /** If the turn ends before it has joined, it is the next input: before those that were queued. */
@@ -207,7 +247,11 @@ const withTerms =
   (turn: Turn): Turn =>
     terms ? { ...turn, terms } : turn;
 
-const withCall = (state: SessionState, id: CallId, change: (call: OpenCall) => OpenCall): SessionState =>
+const withCall = (
+  state: SessionState,
+  id: CallId | undefined,
+  change: (call: OpenCall) => OpenCall,
+): SessionState =>
   inTurn(state, (turn) => ({
     ...turn,
     calls: turn.calls.map((call) => (call.call === id ? change(call) : call)),

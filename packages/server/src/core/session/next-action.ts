@@ -1,4 +1,4 @@
-import { awaitsAnswer, type SessionState, type Turn } from './session-state.ts';
+import { isBlocked, type SessionState, type Turn } from './session-state.ts';
 
 export type NextAction =
   | { readonly kind: 'idle' }
@@ -14,6 +14,7 @@ export type NextAction =
 export function nextAction(state: SessionState): NextAction {
   const { turn } = state;
   if (!turn) return { kind: state.queue.length > 0 ? 'startTurn' : 'idle' };
-  if (turn.calls.length > 0) return awaitsAnswer(turn.calls) ? { kind: 'idle' } : { kind: 'runTools', turn };
+  if (isBlocked(turn)) return { kind: 'idle' };
+  if (turn.calls.length > 0) return { kind: 'runTools', turn };
   return turn.answered ? { kind: 'endTurn', turn } : { kind: 'callModel', turn };
 }

@@ -5,20 +5,26 @@
  */
 import type {
   AgentRef,
+  Answers,
   ApprovalId,
   ApprovalMode,
   Ask,
   CallId,
   ConnectionId,
   DirectCall,
+  DurableEvent,
   InputId,
   JsonObject,
+  Question,
+  QuestionId,
+  QuestionOutcome,
   SessionSummary,
   TurnId,
   TurnOptions,
   Usage,
 } from '@parlance/protocol';
 import type { SessionStatus } from '../ports/event-store.ts';
+import type { ToolContext } from '../ports/tool.ts';
 
 export type OpenCall = {
   /** the arguments as the model wrote them, if they are not JSON */
@@ -38,11 +44,26 @@ export type OpenCall = {
       /** number of the event that requested the approval */
       readonly seq: number;
     }
-  | { readonly phase: 'allowed' }
+  | {
+      readonly phase: 'allowed';
+      /** the answer that a call continues with which has asked the user */
+      readonly answer?: NonNullable<ToolContext['answer']>;
+    }
   | { readonly phase: 'running'; readonly definition?: string | undefined }
   /** a client executes it, however late */
   | { readonly phase: 'deferred' }
+  /** it waits for the answer to its question */
+  | { readonly phase: 'asking' }
 );
+
+/** A question that waits for its answer. */
+export type OpenQuestion = Omit<DurableEvent<'question.asked'>, 'type' | 'session' | 'id'>;
+
+/** How a question of the turn itself ended, for the part of the server that asked. */
+export type SettledQuestion = Pick<Question, 'question' | 'purpose' | 'data'> & {
+  readonly outcome: QuestionOutcome;
+  readonly answers?: Answers | undefined;
+};
 
 export type Turn = {
   readonly id: TurnId;
@@ -61,6 +82,10 @@ export type Turn = {
   readonly answered: boolean;
   /** options that its caller set for this turn only */
   readonly terms: TurnOptions;
+  /** those that wait for an answer, in order */
+  readonly questions: readonly OpenQuestion[];
+  /** questions of the turn itself that have ended, in order */
+  readonly settled: readonly SettledQuestion[];
 };
 
 export type QueuedInput = {
@@ -157,17 +182,35 @@ export const waitingCall = (state: SessionState, approval?: ApprovalId): Waiting
 export const deferredCalls = (state: SessionState): OpenCall[] =>
   (state.turn?.calls ?? []).filter((call) => call.phase === 'deferred');
 
+/** The question with that id; without an id, the oldest one. */
+export const openQuestion = (
+  { turn }: Pick<SessionState, 'turn'>,
+  question?: QuestionId,
+): OpenQuestion | undefined =>
+  turn?.questions.find((open) => question === undefined || open.question === question);
+
+/** The question that a message answers: the oldest one, unless an older approval waits, which clients show first. */
+export function questionForMessage(state: SessionState): OpenQuestion | undefined {
+  const question = openQuestion(state);
+  const approval = waitingCall(state);
+  return question && approval && approval.seq < question.seq ? undefined : question;
+}
+
 /**
  * Whether the open calls continue only after a person or a client answers. Calls that have not been planned
  * yet come after a waiting one: otherwise they would have been started or requested with it. True only after
  * a complete append: one of its later events can start another call.
  */
 export const awaitsAnswer = (calls: readonly { readonly phase: OpenCall['phase'] | 'writing' }[]): boolean =>
-  calls.some(({ phase }) => phase === 'waiting' || phase === 'deferred') &&
+  calls.some(({ phase }) => phase === 'waiting' || phase === 'deferred' || phase === 'asking') &&
   !calls.some(({ phase }) => phase === 'running' || phase === 'allowed');
 
+/** Whether nothing can be done for the turn before a person or a client answers. */
+export const isBlocked = ({ calls, questions }: Turn): boolean =>
+  calls.length > 0 ? awaitsAnswer(calls) : questions.length > 0;
+
 export function statusOf(state: SessionState): SessionStatus {
-  if (state.turn && awaitsAnswer(state.turn.calls)) return 'waiting';
+  if (state.turn && isBlocked(state.turn)) return 'waiting';
   if (!isIdle(state)) return 'running';
   return state.failed ? 'failed' : 'idle';
 }

@@ -14,6 +14,7 @@ import {
   textOf,
   wasStopped,
   withoutPages,
+  writtenQuestion,
 } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
@@ -113,6 +114,21 @@ export function step(state: State, event: SessionEvent): StepResult<State, Strea
       return changed(state, event, (task, before) =>
         proceed({ ...task, history: [...task.history, ...exchanged(before, event)] }, event),
       );
+    case 'question.asked':
+    case 'question.repeated':
+      return changed(state, event, (task) => {
+        const message = agentMessage(task, event, writtenQuestion(event));
+        const asked = withStatus(task, event, { state: 'TASK_STATE_INPUT_REQUIRED', message });
+        return [asked, [statusUpdate(asked)]];
+      });
+    case 'question.answered':
+      return changed(state, event, (task) => {
+        const said = task.status.message ? [task.status.message] : [];
+        const working = withStatus({ ...task, history: [...task.history, ...said] }, event, {
+          state: 'TASK_STATE_WORKING',
+        });
+        return [working, [statusUpdate(working)]];
+      });
     case 'tool.ended':
       return changed(state, event, (task) => {
         const isAnswer = (task.isDirect || event.final === true) && !wasStopped(event);

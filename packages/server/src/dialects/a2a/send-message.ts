@@ -71,6 +71,7 @@ function inputOf({ engine }: Context, { message, metadata }: SendParams) {
   const agent = typeof skill === 'string' ? skill : undefined;
   return {
     type: 'input.submit',
+    answers: true,
     parts: message.parts.map(corePart),
     data: storedParts(message.parts),
     // The other agent need not have written what it attaches.

@@ -14,6 +14,7 @@ import {
   type SessionEvent,
   titleOf,
   withoutPages,
+  writtenQuestion,
 } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
@@ -199,7 +200,11 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
       const used = say(...usage(event.context));
       return [{ ...state, ...IDLE }, failed ? [exceptFor(failed, state.via), ...used] : used];
     }
+    case 'question.asked':
+    case 'question.repeated':
+      return [state, say(message('agent_message_chunk', writtenQuestion(event), event.id))];
     case 'input.cancelled':
+    case 'question.answered':
     case 'approval.answered':
     case 'step.ended':
     case 'call.deferred':

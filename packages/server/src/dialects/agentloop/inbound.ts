@@ -34,7 +34,7 @@ export function open(socket: Socket, ctx: Context, hub: SubscriptionHub<State>):
       case 'user_input': {
         const parts = partsOf(frame.payload.input);
         const ref = await conversation(frame.payload.previousResponseId);
-        await engine.send(ref, { type: 'input.submit', parts, mode: 'supersede' }, caller);
+        await engine.send(ref, { type: 'input.submit', parts, mode: 'supersede', answers: true }, caller);
         return;
       }
       case 'approval_response': {

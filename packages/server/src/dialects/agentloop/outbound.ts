@@ -9,6 +9,7 @@ import {
   type SessionEvent,
   textOf,
   wasStopped,
+  writtenQuestion,
 } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
@@ -191,6 +192,13 @@ function project(
       };
       return [state, say(...warning, error, loading(nthId(id, 2), false), ...use(nthId(id, 4), event))];
     }
+    case 'question.asked':
+    case 'question.repeated': {
+      const asked = items(id, [assistantItem(nthId(id, 1), withLineBreak(writtenQuestion(event)))]);
+      return [state, say(...asked, loading(nthId(id, 2), false))];
+    }
+    case 'question.answered':
+      return [state, say(loading(id, true))];
     case 'call.deferred':
     case 'input.accepted':
     case 'input.cancelled':

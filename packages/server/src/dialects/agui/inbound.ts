@@ -177,7 +177,15 @@ async function submit(
 ): Promise<FollowTarget> {
   const { run, agent } = request;
   const data = { run: run.runId };
-  const command = { type: 'input.submit', ...input, agent, answeredBy: agent, data, ...terms } as const;
+  const command = {
+    type: 'input.submit',
+    answers: true,
+    ...input,
+    agent,
+    answeredBy: agent,
+    data,
+    ...terms,
+  } as const;
   const { events, seq } = await engine.send(ref, command, callerOf(request, messages.at(-1)?.id));
   const accepted = events.find((event) => event.type === 'input.accepted');
   if (accepted) return inputTarget(accepted);

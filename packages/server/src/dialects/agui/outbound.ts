@@ -17,6 +17,7 @@ import {
   textPart,
   type Usage,
   withoutPages,
+  writtenQuestion,
 } from '@parlance/protocol';
 import type { PendingApproval, SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
@@ -224,6 +225,12 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
       ];
       return [{ ...state, joining }, bodies(event.turn, shown)];
     }
+    case 'question.asked':
+    case 'question.repeated': {
+      const { turn, id: block } = event;
+      return endBlock(state, { type: 'text.ended', turn, block, text: writtenQuestion(event) });
+    }
+    case 'question.answered':
     case 'agent.changed':
     case 'approval.requested':
     case 'approval.answered':
@@ -301,7 +308,7 @@ function ended(open: OpenBlock | null): ContentEvent[] {
 /** A block that was not streamed is shown whole. */
 function endBlock(
   state: State,
-  event: Extract<SessionEvent, { type: 'text.ended' | 'reasoning.ended' }>,
+  event: Omit<Delta, 'type'> & { readonly type: 'text.ended' | 'reasoning.ended' },
 ): StepResult<State, Update> {
   const { turn, block, text } = event;
   const type = event.type === 'text.ended' ? 'text.delta' : 'reasoning.delta';

@@ -190,7 +190,14 @@ async function accept(
   { key, ...options }: SubmitOptions,
 ): Promise<AcceptedInput | null> {
   const data = inputData(message.id, message.metadata);
-  const command: CommandInput = { type: 'input.submit', parts: [...parts], data, ...options, ...terms };
+  const command: CommandInput = {
+    type: 'input.submit',
+    answers: true,
+    parts: [...parts],
+    data,
+    ...options,
+    ...terms,
+  };
   const { events } = await engine.send(ref, command, { ...caller, key });
   return events.find((event): event is AcceptedInput => event.type === 'input.accepted') ?? null;
 }

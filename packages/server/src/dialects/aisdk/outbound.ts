@@ -14,6 +14,7 @@ import {
   type TurnId,
   textOf,
   withoutPages,
+  writtenQuestion,
 } from '@parlance/protocol';
 import type { FileUIPart, TextUIPart } from 'ai';
 import type { Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
@@ -160,6 +161,13 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
       return ended(state, event.turn, [{ type: 'error', errorText: event.fault.message }]);
     case 'turn.cancelled':
       return ended(state, event.turn, [{ type: 'abort' }]);
+    case 'question.asked':
+    case 'question.repeated': {
+      const { turn, id: block } = event;
+      const [after, frames] = streamed(state, 'text', { turn, block, text: writtenQuestion(event) });
+      return [{ ...after, block: null }, [...frames, ...framesOf(turn, { type: 'text-end', id: block })]];
+    }
+    case 'question.answered':
     case 'agent.changed':
     case 'approval.explained':
     case 'tool.started':

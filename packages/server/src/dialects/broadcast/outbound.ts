@@ -7,6 +7,7 @@ import {
   isTurnEvent,
   type SessionEvent,
   textOf,
+  writtenQuestion,
 } from '@parlance/protocol';
 import type { SessionSnapshot } from '../../core/index.ts';
 import { retryField, retryText } from '../kit/faults.ts';
@@ -114,6 +115,10 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
       return [{ ...state, ...IDLE }, say(error(faultText(event.fault.code, event.fault.message)))];
     case 'turn.cancelled':
       return [{ ...state, ...IDLE }, say(error(CANCELLED[event.reason]))];
+    case 'question.asked':
+    case 'question.repeated':
+      return [state, say(message(writtenQuestion(event)))];
+    case 'question.answered':
     case 'input.accepted':
     case 'step.ended':
     case 'input.cancelled':

@@ -99,7 +99,7 @@ function connectionOf(
     if (!ref) throw new Fault('not_found', 'Unknown conversationId');
     const call = directCall(payload.content);
     const parts = [textPart(payload.content)];
-    await write(ref, { type: 'input.submit', parts, call, mode: 'supersede' });
+    await write(ref, { type: 'input.submit', parts, call, mode: 'supersede', answers: !call });
   }
 
   /**

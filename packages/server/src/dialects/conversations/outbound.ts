@@ -11,6 +11,7 @@ import {
   textOf,
   visibleJson,
   wasStopped,
+  writtenQuestion,
 } from '@parlance/protocol';
 import type { PendingApproval, SessionRecord, SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
@@ -146,6 +147,13 @@ export function step(before: State, event: SessionEvent): StepResult<State, Body
       const cancelled = () => failure(event, 'cancelled', 'Stream cancelled');
       return [{ ...state, ...IDLE }, event.reason === 'denied' ? answered(state, event) : cancelled()];
     }
+    case 'question.asked':
+    case 'question.repeated': {
+      const text = writtenQuestion(event);
+      const texts = [...state.texts, text];
+      return [{ ...state, texts, settled: texts.length }, frames(firstChunk(state, text))];
+    }
+    case 'question.answered':
     case 'input.cancelled':
     case 'input.joined':
     case 'call.requested':

@@ -297,6 +297,7 @@ export function interactions(ctx: CopilotContext) {
       ref,
       {
         type: 'input.submit',
+        answers: true,
         parts: [textPart(request.query), ...pageParts(page)],
         data: pageData(page),
         mode: 'supersede',

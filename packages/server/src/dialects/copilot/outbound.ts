@@ -13,6 +13,7 @@ import {
   type SessionEvent,
   type TurnId,
   textOf,
+  writtenQuestion,
 } from '@parlance/protocol';
 import type { Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
 import { type Frame, NONE, nthId, type Projection, type StepResult } from '../kit/projection.ts';
@@ -93,6 +94,9 @@ function progress(event: DurableEvent, { tasks }: TaskList): Body[] {
     case 'approval.requested':
     case 'approval.explained':
     case 'approval.answered':
+    case 'question.asked':
+    case 'question.repeated':
+    case 'question.answered':
     case 'tool.started':
     case 'call.deferred':
     case 'tool.ended':
@@ -297,6 +301,14 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
         content: waitingText(event.ask),
         metadata: { taskId: event.turn },
       };
+    case 'question.asked':
+    case 'question.repeated':
+      return {
+        ...base,
+        role: 'assistant',
+        content: writtenQuestion(event),
+        metadata: { taskId: event.turn },
+      };
     case 'approval.answered':
       if (event.said === undefined) return null;
       return {
@@ -335,6 +347,7 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
     case 'step.ended':
     case 'call.requested':
     case 'approval.explained':
+    case 'question.answered':
     case 'tool.started':
       return null;
   }

@@ -7,6 +7,7 @@ import {
   type JsonObject,
   type TurnId,
   textOf,
+  writtenQuestion,
 } from '@parlance/protocol';
 import type { Plan, TaskStatus } from './contract.ts';
 
@@ -20,6 +21,8 @@ export type TaskState = {
   readonly text: string;
   /** the deferred call that the client executes */
   readonly waiting: ToolUse | null;
+  /** the question that waits for the user, as a message */
+  readonly asked: string | null;
   readonly ended: 'completed' | 'failed' | null;
   /** why the task ended */
   readonly reason: string;
@@ -38,6 +41,7 @@ export const startTask = (taskId: TurnId, query = '', createdAt = 0): TaskState 
   progress: null,
   text: '',
   waiting: null,
+  asked: null,
   ended: null,
   reason: '',
   verification: null,
@@ -77,6 +81,11 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
       return { ...before, ended: 'failed', reason: event.fault.message };
     case 'turn.cancelled':
       return { ...before, ended: 'failed', reason: CANCELLED[event.reason] };
+    case 'question.asked':
+    case 'question.repeated':
+      return { ...before, asked: writtenQuestion(event) };
+    case 'question.answered':
+      return { ...before, asked: null };
     case 'input.accepted':
     case 'input.cancelled':
     case 'input.joined':
@@ -108,6 +117,7 @@ function toolEnded(before: TaskState, event: DurableEvent<'tool.ended'>): TaskSt
     ...before,
     progress,
     waiting: null,
+    asked: null,
     ...(call?.tool === 'browser_act' && data
       ? { verification: objectIn(data.verification), correction: objectIn(data.correction) }
       : {}),
@@ -148,7 +158,9 @@ export type Task = {
 /** Converts the state of a task to the contract. */
 export function taskView(task: TaskState): Task {
   const { taskId, waiting, ended, reason, verification, correction, usage, actionCount, webSearches } = task;
-  const asks = waiting?.tool === 'browser_ask' ? waiting.input : null;
+  const { asked } = task;
+  const asks =
+    asked === null ? (waiting?.tool === 'browser_ask' ? waiting.input : null) : { question: asked };
   const acts = waiting?.tool === 'browser_act' ? waiting.input : null;
   const reads = waiting?.tool === 'browser_read' ? waiting.input : null;
   const sent = acts && sendWritten(text(acts.action));
@@ -179,8 +191,9 @@ export function taskView(task: TaskState): Task {
   };
 }
 
-function statusOf({ ended, waiting, verification }: TaskState): TaskStatus {
+function statusOf({ ended, waiting, asked, verification }: TaskState): TaskStatus {
   if (ended) return ended;
+  if (asked !== null) return 'needs_user_input';
   switch (waiting?.tool) {
     case 'browser_ask':
       return 'needs_user_input';

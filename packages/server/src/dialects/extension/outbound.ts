@@ -12,10 +12,12 @@ import {
   LOCAL,
   type Outcome,
   type Principal,
+  type QuestionContent,
   type SessionEvent,
   SessionId,
   textOf,
   wasStopped,
+  writtenQuestion,
 } from '@parlance/protocol';
 import type { ClientProgress, ClientRequest, SessionSnapshot } from '../../core/index.ts';
 import { retryText } from '../kit/faults.ts';
@@ -149,6 +151,11 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
       return [{ ...state, ...REST }, fail(CANCELLED[event.reason], event.reason)];
     case 'call.progress':
       return [state, say(progressContent(event))];
+    case 'question.asked':
+    case 'question.repeated':
+      return [state, say(...asking(sessionId, event))];
+    case 'question.answered':
+      return [state, showStatus('thinking')];
     case 'input.accepted':
     case 'step.ended':
     case 'input.cancelled':
@@ -174,6 +181,12 @@ function attach({ at }: State, { approval, turn, ref, seq }: SessionSnapshot): B
 const question = (sessionId: string, ask: Ask, tool: string): Content[] => [
   statusContent(sessionId, 'using_tool', { message: waitingText(ask), currentTool: tool }),
   { type: 'agent_response', content: questionText(ask), sessionId, toolsUsed: [] },
+];
+
+/** A question of the agent, which the next message answers. */
+const asking = (sessionId: string, question: QuestionContent & { readonly problem?: string }): Content[] => [
+  statusContent(sessionId, 'complete'),
+  { type: 'agent_response', content: writtenQuestion(question), sessionId, toolsUsed: [] },
 ];
 
 // Frames

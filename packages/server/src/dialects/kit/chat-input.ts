@@ -1,5 +1,5 @@
 /**
- * For dialects without approval frames: a chat message answers the pending approval or is an ordinary input.
+ * For dialects without approval frames: a chat message answers the pending approval or question, or is an ordinary input.
  */
 import { Fault, textPart } from '@parlance/protocol';
 import {
@@ -29,14 +29,18 @@ export type Chat = {
  */
 export async function sendChat(engine: Engine, chat: Chat, caller: Caller): Promise<PendingApproval | null> {
   const { ref, text, named, arrivedAt } = chat;
-  const { approval, approvalRequestedAt } = await engine.snapshot(ref);
+  const { approval, approvalRequestedAt, questions } = await engine.snapshot(ref);
   const wasAsked = approvalRequestedAt !== null && approvalRequestedAt <= arrivedAt;
   const answer = wasAsked ? answerInText(text) : null;
   if (approval && answer) {
     const reply = { approval: approval.approval, answer, said: text.trim() };
     if (await inTime(engine.send(ref, { type: 'approval.answer', ...reply }, caller))) return null;
   }
-  await engine.send(ref, { type: 'input.submit', parts: [textPart(text)], named }, caller);
+  const [asked] = questions;
+  const answers = asked !== undefined && asked.at <= arrivedAt;
+  const parts = [textPart(text)];
+  const { events } = await engine.send(ref, { type: 'input.submit', parts, named, answers }, caller);
+  if (events.some((event) => event.type === 'input.accepted' && event.answers !== undefined)) return null;
   return answer === null ? approval : null;
 }
 

@@ -16,6 +16,7 @@ export type ExampleIds = Readonly<
     | 'grant'
     | 'key'
     | 'pairing'
+    | 'question'
     | 'code'
     | 'response'
     | 'task'
@@ -30,6 +31,7 @@ export const EXAMPLE_IDS: ExampleIds = {
   owner: 'ada.lovelace',
   session: '3f0c1a52-6d0e-4b8e-9a55-0c5f6f2f9d10',
   turn: '8c1f7a0e-52e4-4c58-8f0b-6f4c2d1b7e93',
+  question: '4d2b8c6e-1f3a-4e57-9b0c-7a6d5e4f3c21',
   approval: 'b7d6a3de-0c44-4f0c-9f5e-3a1c8d2e6f70',
   hash: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
   call: 'call_1',

@@ -290,6 +290,7 @@ async function submit(
   const answered = results.map(({ call, parts, failed }) => ({ call, parts, failed }));
   const command = {
     type: 'input.submit',
+    answers: true,
     ...input,
     ...(answered.length > 0 && { results: answered }),
     system: systemOf(chat),

@@ -21,6 +21,7 @@ const blocked = (input: { city?: string }): TurnUpdate => ({
   turn,
   kind: 'blocked',
   approvals: [],
+  questions: [],
   since: { seq: 1, at: 1 },
   deferred: [{ call: one, tool: 'mine', input }],
 });

@@ -69,9 +69,10 @@ export class RequestTurn {
     this.#send(answer.add(update));
   }
 
-  /** Ends with the calls of the caller's tools. Approvals are answered elsewhere. */
+  /** Ends with a question, which the next request answers, or with the calls of the caller's tools. Approvals are answered elsewhere. */
   #blocked(blocked: Blocked): void {
     const { answer, started } = this.parts;
+    if (blocked.questions.length > 0) return void this.#end(null);
     const open = blocked.approvals.length > 0 ? null : unanswered(blocked, started.target.answered);
     if (this.#isOver || !open) return;
     this.#send(answer.ask(open.deferred));

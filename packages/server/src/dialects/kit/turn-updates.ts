@@ -9,6 +9,7 @@ import {
   type SessionEvent,
   type TurnId,
   type Usage,
+  writtenQuestion,
 } from '@parlance/protocol';
 import { awaitsAnswer, type Engine, type SessionRef, type SessionSnapshot } from '../../core/index.ts';
 import { NONE, type Projection, type StepResult } from './projection.ts';
@@ -44,6 +45,8 @@ export type Blocked = {
   /** calls that clients execute */
   readonly deferred: readonly RequestedCall[];
   readonly approvals: readonly RequestedApproval[];
+  /** they have been written as text; the next message answers them */
+  readonly questions: readonly unknown[];
   /** the event that blocked the turn */
   readonly since: Position;
 };
@@ -57,7 +60,7 @@ type Writing = {
   readonly text: string;
 };
 
-export type Phase = 'requested' | 'waiting' | 'running' | 'deferred';
+export type Phase = 'requested' | 'waiting' | 'running' | 'deferred' | 'asking';
 type OpenCall = RequestedCall & { readonly phase: Phase; readonly approval?: ApprovalId };
 
 export type State = {
@@ -67,15 +70,18 @@ export type State = {
   readonly calls: readonly OpenCall[];
   /** the last event that changed the phase of a call; null if there was none in the events read */
   readonly changed: Position | null;
+  /** those that wait for an answer */
+  readonly questions: readonly string[];
 };
 
-export const IDLE: State = { block: null, calls: [], changed: null };
+export const IDLE: State = { block: null, calls: [], changed: null, questions: [] };
 
 export const projection: Projection<State, TurnUpdate> & TurnProjection<State, TurnUpdate> = {
   start,
   step: (state, event) => {
     const result = step(state, event);
-    const blocked = state.calls.length > 0 ? blockedBefore(state, event) : null;
+    const isOpen = state.calls.length + state.questions.length > 0;
+    const blocked = isOpen ? blockedBefore(state, event) : null;
     return blocked ? [result[0], [{ body: blocked }, ...result[1]]] : result;
   },
   join: (state, now) => [
@@ -94,11 +100,12 @@ export const readUpdates = (
   { after, state = IDLE }: { readonly after: number | 'now'; readonly state?: State },
 ): Promise<UpdateReader> => TurnReader.open(engine, ref, { projection, after, state });
 
-function start({ open, deferred }: SessionSnapshot): State {
+function start({ open, deferred, questions }: SessionSnapshot): State {
   return {
     ...IDLE,
     block: open?.block ?? null,
     calls: deferred.map((call) => ({ ...call, phase: 'deferred' })),
+    questions: questions.map(({ question }) => question),
   };
 }
 
@@ -178,6 +185,27 @@ function step(state: State, event: SessionEvent): StepResult<State, TurnUpdate> 
       return [IDLE, [{ body: { turn: event.turn, kind: 'failed', fault: event.fault } }]];
     case 'turn.cancelled':
       return [IDLE, [{ body: { turn: event.turn, kind: 'failed', fault: CANCELLED } }]];
+    case 'question.asked':
+    case 'question.repeated': {
+      const { turn, id: block } = event;
+      const said: readonly TurnUpdate[] = [
+        { turn, kind: 'text', block, text: writtenQuestion(event) },
+        { turn, kind: 'closed', block },
+      ];
+      if (event.type === 'question.repeated') return [state, said.map((body) => ({ body }))];
+      const { question, call, seq, at } = event;
+      const asked = { ...state, questions: [...state.questions, question], changed: { seq, at } };
+      if (call === undefined) return [asked, said.map((body) => ({ body }))];
+      return changed(asked, { ...event, call }, { phase: 'asking' }, said);
+    }
+    case 'question.answered': {
+      const questions = state.questions.filter((question) => question !== event.question);
+      const { turn, call } = event;
+      if (call === undefined) return [{ ...state, questions }, NONE];
+      return changed({ ...state, questions }, { ...event, call }, { phase: 'running' }, [
+        { turn, kind: 'replied', call },
+      ]);
+    }
     case 'input.accepted':
     case 'input.joined':
     case 'agent.changed':
@@ -215,18 +243,19 @@ function changed(
  * Stored events do not tell where an append ended. An append that plans calls plans all that can be planned, so the turn
  * was blocked if it looks so before any other event.
  */
-function blockedBefore({ calls, changed: since }: State, event: SessionEvent): TurnUpdate | null {
-  if (!since || !awaitsAnswer(calls)) return null;
+function blockedBefore({ calls, questions, changed: since }: State, event: SessionEvent): TurnUpdate | null {
+  if (!since || !(calls.length > 0 ? awaitsAnswer(calls) : questions.length > 0)) return null;
   switch (event.type) {
     case 'approval.answered':
+    case 'question.answered':
     case 'turn.resumed':
     case 'turn.ended':
     case 'turn.failed':
     case 'turn.cancelled':
-      return { turn: event.turn, kind: 'blocked', since, ...blockers(calls) };
+      return { turn: event.turn, kind: 'blocked', since, questions, ...blockers(calls) };
     case 'tool.ended':
       return calls.some(({ call, phase }) => call === event.call && phase !== 'requested')
-        ? { turn: event.turn, kind: 'blocked', since, ...blockers(calls) }
+        ? { turn: event.turn, kind: 'blocked', since, questions, ...blockers(calls) }
         : null;
     default:
       return null;
@@ -245,10 +274,10 @@ function blockers(open: readonly OpenCall[]): Pick<Blocked, 'deferred' | 'approv
 
 /** What blocks the turn, without the calls that the request answers: they are open until their results are stored. */
 export function unanswered(
-  { deferred, approvals, since }: Blocked,
+  { deferred, approvals, questions, since }: Blocked,
   answered: ReadonlySet<string>,
 ): Blocked | null {
   const isOpen = ({ call }: { readonly call: string }) => !answered.has(call);
-  const left = { deferred: deferred.filter(isOpen), approvals: approvals.filter(isOpen), since };
+  const left = { deferred: deferred.filter(isOpen), approvals: approvals.filter(isOpen), questions, since };
   return left.deferred.length + left.approvals.length > 0 ? left : null;
 }

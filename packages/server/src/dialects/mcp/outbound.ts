@@ -81,6 +81,9 @@ function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
     case 'step.restarted':
     case 'approval.requested':
     case 'approval.answered':
+    case 'question.asked':
+    case 'question.repeated':
+    case 'question.answered':
     case 'tool.ended':
       return [updated(event)];
     case 'agent.changed':

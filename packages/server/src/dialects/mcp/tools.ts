@@ -83,7 +83,13 @@ const sendMessage = defineTool({
     const ref = await engine.resolve(principal, session ?? newId());
     const turn = TurnId.parse(newId());
     const { seq: after } = await engine.snapshot(ref);
-    const command = { type: 'input.submit' as const, parts: [textPart(text)], agent, answeredBy: agent };
+    const command = {
+      type: 'input.submit' as const,
+      answers: true,
+      parts: [textPart(text)],
+      agent,
+      answeredBy: agent,
+    };
     await engine.send(ref, command, { principal, dialect: 'mcp', turn });
     return { ref, turn, after };
   },

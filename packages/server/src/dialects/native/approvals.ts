@@ -1,8 +1,8 @@
-/** Pending approvals, and the standing grants of a session. */
-import type { ApprovalId } from '@parlance/protocol';
-import { AnswerApproval, PageQuery } from '@parlance/protocol/api';
+/** Pending approvals and questions, and the standing grants of a session. */
+import type { ApprovalId, QuestionId } from '@parlance/protocol';
+import { AnswerApproval, AnswerQuestion, PageQuery } from '@parlance/protocol/api';
 import { endpoint, sessionOf } from './context.ts';
-import { approvalView } from './views.ts';
+import { approvalView, pendingView } from './views.ts';
 
 export const approvalEndpoints = [
   endpoint({
@@ -65,6 +65,38 @@ export const approvalEndpoints = [
       const approval = params.id as ApprovalId;
       const { seq } = await engine.answer(approval, body, { principal, dialect: 'native' });
       return { approval, answer: body.answer, seq };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/questions',
+    summary: 'Lists questions that wait for an answer of the caller, by last change of their session',
+    security: 'caller',
+    examples: ({ owner, session }) => [{}, { query: { owner, session } }],
+    query: PageQuery,
+    answers: { 200: { description: 'One page', schema: 'QuestionList' } },
+    errors: [400, 401, 403],
+    async handle({ principal, query }, { engine }) {
+      const { waiting, next } = await engine.approvals(principal, query);
+      return { questions: waiting.flatMap((now) => now.questions.map((one) => pendingView(now, one))), next };
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/questions/{id}',
+    summary: 'Answers a question; the first valid answer wins',
+    security: 'caller',
+    examples: ({ question }) => [
+      { params: { id: question }, body: { answers: { '1': ['PostgreSQL'] } } },
+      { params: { id: question }, body: { declined: true } },
+    ],
+    body: AnswerQuestion,
+    answers: { 200: { description: 'Answered', schema: 'QuestionReceipt' } },
+    errors: [400, 401, 403, 404, 409],
+    async handle({ principal, params, body }, { engine }) {
+      const question = params.id as QuestionId;
+      const { seq } = await engine.answerQuestion(question, body, { principal, dialect: 'native' });
+      return { question, seq };
     },
   }),
 ];

@@ -212,6 +212,10 @@ const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly E
     ['Ask for an explanation'],
     ['Ask for an explanation of one approval', { approval }],
   ],
+  'question.answer': ({ question }) => [
+    ['Answer a question', { question, answers: { '1': ['PostgreSQL'] } }],
+    ['Give no answer', { declined: true }],
+  ],
   'call.answer': ({ call }) => [
     ['Return the result of a deferred call', { call, parts: text('It is done.') }],
   ],

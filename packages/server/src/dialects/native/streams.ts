@@ -16,6 +16,7 @@ import type { Sent } from '../kit/endpoint.ts';
 import type { Projection, StepResult } from '../kit/projection.ts';
 import type { Cursor, SubscriptionHub } from '../kit/subscription-hub.ts';
 import { endpoint, type NativeContext, sessionOf } from './context.ts';
+import { questionView } from './views.ts';
 
 // The projection
 
@@ -45,7 +46,7 @@ function step(state: null, event: SessionEvent): StepResult<null, SessionEvent> 
 }
 
 function attach(_state: null, now: SessionSnapshot): Body[] {
-  const { seq, turn, open, approval, deferred, openArguments } = now;
+  const { seq, turn, open, approval, questions, deferred, openArguments } = now;
   return [
     {
       snapshot: {
@@ -53,6 +54,7 @@ function attach(_state: null, now: SessionSnapshot): Body[] {
         turn,
         open,
         approval,
+        ...(questions.length > 0 && { questions: questions.map(questionView) }),
         ...(deferred.length > 0 && { deferred }),
         ...(openArguments.length > 0 && { arguments: openArguments }),
       },

@@ -1,7 +1,7 @@
 /** The server, sessions and approvals as the API shows them. */
 import type { Principal } from '@parlance/protocol';
 import type * as api from '@parlance/protocol/api';
-import type { Agent, Engine, SessionRecord, SessionSnapshot } from '../../core/index.ts';
+import type { Agent, Engine, OpenQuestion, SessionRecord, SessionSnapshot } from '../../core/index.ts';
 import type { About } from '../kit/administration.ts';
 import type { Sent } from '../kit/endpoint.ts';
 
@@ -49,6 +49,19 @@ export const approvalView = (
   owner: ref.owner,
   ...pick(pending, 'turn', 'call', 'tool', 'input', 'ask', 'hash'),
 });
+
+export const questionView = ({
+  data: _data,
+  resume: _resume,
+  seq: _seq,
+  at: _at,
+  ...shown
+}: OpenQuestion): NonNullable<Sent<api.Snapshot>['questions']>[number] => shown;
+
+export function pendingView({ ref }: SessionSnapshot, asked: OpenQuestion): Sent<api.PendingQuestion> {
+  const { question, ...shown } = questionView(asked);
+  return { id: question, session: ref.id, owner: ref.owner, ...shown };
+}
 
 export function aboutView(about: About, { catalog }: Engine, principal: Principal): Sent<api.About> {
   const { domains, agents } = catalog.listed;

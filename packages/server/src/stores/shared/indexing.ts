@@ -63,7 +63,7 @@ export type TurnChange = {
   readonly at: number;
   readonly first: number;
   readonly last: number;
-  /** how many more approvals it waits for; of a turn whose beginning is among the events, how many */
+  /** how many more approvals and answers it waits for; of a turn whose beginning is among the events, how many */
   readonly waiting: number;
 };
 
@@ -103,9 +103,11 @@ export function turnChanges(events: readonly DurableEvent[]): TurnChange[] {
         change(event, event.turn, { state: 'working', first: inputs.get(event.input) ?? event.seq });
         break;
       case 'approval.requested':
+      case 'question.asked':
         change(event, event.turn, { state: 'working', waiting: 1 });
         break;
       case 'approval.answered':
+      case 'question.answered':
         change(event, event.turn, { state: 'working', waiting: -1 });
         break;
       case 'input.joined':

@@ -5,6 +5,7 @@ import {
   type EventUpcast,
   Fault,
   parseDurableEvent,
+  type QuestionId,
   type TurnId,
   upcast,
 } from '@parlance/protocol';
@@ -64,6 +65,7 @@ export function checkNumbering(
 export const lookupKeysOf = (events: readonly DurableEvent[]): LookupKey[] =>
   events.flatMap((event): LookupKey[] => {
     if (event.type === 'approval.requested') return [storableKey({ kind: 'approval', id: event.approval })];
+    if (event.type === 'question.asked') return [storableKey({ kind: 'question', id: event.question })];
     if (event.type === 'input.accepted' && event.turn) return [storableKey({ kind: 'turn', id: event.turn })];
     if (event.type === 'turn.started') return [storableKey({ kind: 'turn', id: event.turn })];
     if (event.type === 'session.labelled') return labelKeys(event.labels);
@@ -79,6 +81,8 @@ export function storableKey(key: LookupKey): LookupKey {
   switch (key.kind) {
     case 'approval':
       return { kind: key.kind, id: storable(key.id) as ApprovalId };
+    case 'question':
+      return { kind: key.kind, id: storable(key.id) as QuestionId };
     case 'turn':
       return { kind: key.kind, id: storable(key.id) as TurnId };
     case 'label':

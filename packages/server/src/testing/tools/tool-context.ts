@@ -38,6 +38,7 @@ export const contextIn = (root: string, changes: Partial<ToolContext> = {}): Too
   root,
   signal: new AbortController().signal,
   permission: 'mode',
+  answer: null,
   eventsSinceIdle: [],
   atClient: () => Promise.reject(new Fault('tool_failed', 'No client in this test.')),
   peer: null,
