@@ -25,6 +25,8 @@ import { Process, type World } from './world.ts';
 
 const LATENCY_MS = 4;
 const TIMEOUT_MS = 30_000;
+/** Longer than any request waits for another node or the database. */
+const UNANSWERED_MS = 60_000;
 
 export type ClientParts = {
   readonly world: World;
@@ -45,6 +47,8 @@ export class Client {
   readonly watchers: Watcher[];
   #node: SimulatedNode | null = null;
   #sent = 0;
+  /** requests that have no answer yet */
+  readonly #asked = new Set<{ readonly node: SimulatedNode; readonly at: number }>();
   #stopped = false;
   /** number of the last event that this client knows to be stored, by session */
   readonly #known = new Map<string, number>();
@@ -68,6 +72,16 @@ export class Client {
   /** Sends no more messages; from now on it only answers what waits for a person. */
   stop(): void {
     this.#stopped = true;
+  }
+
+  /** At the end: a node has answered every request, however late. */
+  checkAnswered(): void {
+    const { world } = this.parts;
+    for (const { node, at } of this.#asked)
+      if (!node.process.ended && world.now - at > UNANSWERED_MS)
+        world.violate(
+          `${node.name} has not answered a request of ${this.name} of ${(at / 1_000).toFixed(3)} s`,
+        );
   }
 
   async #live(): Promise<void> {
@@ -127,23 +141,27 @@ export class Client {
     const settle = (outcome: Outcome<Value>) =>
       world.after(this.random.latency(LATENCY_MS), () => resolve(outcome), this.process);
     const end = node.onEnded(() => settle('unknown'));
+    const asked = { node, at: world.now };
+    this.#asked.add(asked);
     world.after(TIMEOUT_MS, () => resolve('unknown'), this.process);
     world.after(
       this.random.latency(LATENCY_MS),
       () => {
-        work(node).then(
-          (value) => {
-            if (this.random.chance(0.03)) return;
-            settle({ value });
-          },
-          (thrown) => {
-            if (!(thrown instanceof Fault))
-              world.violate(
-                `${node.name} answers ${this.name} with ${thrown instanceof Error ? thrown.stack : thrown}`,
-              );
-            else settle({ fault: thrown });
-          },
-        );
+        work(node)
+          .finally(() => this.#asked.delete(asked))
+          .then(
+            (value) => {
+              if (this.random.chance(0.03)) return;
+              settle({ value });
+            },
+            (thrown) => {
+              if (!(thrown instanceof Fault))
+                world.violate(
+                  `${node.name} answers ${this.name} with ${thrown instanceof Error ? thrown.stack : thrown}`,
+                );
+              else settle({ fault: thrown });
+            },
+          );
       },
       node.process,
     );
@@ -275,6 +293,10 @@ export class Client {
   }
 }
 
+/** Whether open texts that were shown are not part of the conversation after the event. */
+export const discards = ({ type }: SessionStreamEvent): boolean =>
+  /^(turn|step|session)\.(ended|failed|cancelled|resumed|restarted|erased)$/.test(type);
+
 /** A session as a chat window shows it. */
 export class Watcher {
   view: SessionView = EMPTY;
@@ -364,7 +386,11 @@ export class Watcher {
         );
       this.#texts.set(event.block, before + event.text);
     }
-    if (event.type === 'reset' || event.type === 'session.erased') this.#texts.clear();
+    if (event.type === 'step.ended' && this.#texts.size > 0 && !this.client.parts.mayForget())
+      world.violate(
+        `${this.ref.id}: ${this.client.name} still shows "${[...this.#texts.values()].join()}" at the end of a step: it has neither ended nor been discarded`,
+      );
+    if (event.type === 'reset' || discards(event)) this.#texts.clear();
     // What the server no longer streams is discarded.
     if (event.type === 'snapshot')
       for (const block of this.#texts.keys()) if (block !== event.open?.block) this.#texts.delete(block);

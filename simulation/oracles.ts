@@ -187,6 +187,8 @@ export class Oracles {
   readonly #effects = new Map<string, { readonly tool: string; readonly ref: SessionRef; count: number }>();
   /** calls whose tool has thrown */
   readonly #failed = new Set<string>();
+  /** the last event that survived a failover, of sessions that have lost others */
+  readonly #cutAt = new Map<string, number>();
   /** calls whose start was lost in a failover, or erased */
   readonly #forgiven = new Set<string>();
   readonly inputs: SentInput[] = [];
@@ -231,19 +233,23 @@ export class Oracles {
   /** Acknowledged events are gone with the old primary: what follows is judged by the log as it is now. */
   lost(ref: SessionRef, events: readonly DurableEvent[]): void {
     this.world.trace('store', `has lost ${ref.id} ${events.map(({ seq }) => seq).join(', ')}`);
-    this.#forgetInputs(ref, this.log(ref).length);
+    const head = this.log(ref).length;
+    this.#cutAt.set(sessionKey(ref), head);
+    this.#forgetInputs(ref, head);
     for (const event of events)
       if ('call' in event && typeof event.call === 'string') this.#forgiven.add(event.call);
   }
 
   /**
    * Until the nodes notice a failover that has lost events, they decide on sessions that never were: the rules of the log
-   * are not checked until then.
+   * are not checked until then, and a message that is repeated meanwhile may be stored twice.
    */
   suspended = false;
 
   resume(refs: readonly SessionRef[]): void {
     for (const ref of refs) {
+      const head = this.#cutAt.get(sessionKey(ref));
+      if (head !== undefined) this.#forgetInputs(ref, head);
       const rules = new SessionLogRules((message) => this.#fail(ref, message));
       this.#sessions.set(sessionKey(ref), rules);
       // As one append: which events were stored together is not in the log.

@@ -5,6 +5,7 @@ export type FaultPlan = { readonly at: number; readonly forMs: number; readonly 
   | {
       readonly kind:
         | 'kill'
+        | 'kill at commit'
         | 'pause'
         | 'drain'
         | 'cut'
@@ -15,7 +16,13 @@ export type FaultPlan = { readonly at: number; readonly forMs: number; readonly 
     }
   | { readonly kind: 'skew'; readonly ms: number }
   | { readonly kind: 'store slow'; readonly factor: number }
-  | { readonly kind: 'store fails'; readonly refused: number; readonly lost: number; readonly late: number }
+  | {
+      readonly kind: 'store fails';
+      readonly refused: number;
+      readonly lost: number;
+      readonly late: number;
+      readonly unread: number;
+    }
   | {
       readonly kind: 'bus fails';
       readonly drop: number;
@@ -47,10 +54,19 @@ export type Plan = {
   readonly erases: boolean;
 };
 
-const ALONE = ['kill', 'drain', 'skew', 'store slow', 'store full', 'store fails', 'pause'] as const;
+const ALONE = [
+  'kill',
+  'kill at commit',
+  'drain',
+  'skew',
+  'store slow',
+  'store full',
+  'store fails',
+  'pause',
+] as const;
 const TOGETHER = [
   'kill',
-  'kill',
+  'kill at commit',
   'pause',
   'pause',
   'drain',
@@ -115,6 +131,7 @@ function faultOf(random: Random, nodes: number, activeMs: number): FaultPlan {
         refused: random.pick([0, 0.1, 0.5]),
         lost: random.pick([0, 0.1, 0.4]),
         late: random.pick([0, 0.1, 0.3]),
+        unread: random.pick([0, 0, 0.2, 0.6]),
       };
     case 'bus fails':
       return {

@@ -1,17 +1,17 @@
 /** One run: builds the world of a plan, lets it live with its faults, heals it, and asks the oracles. */
-import { type Fault, PrincipalId, type SessionEvent, SessionId } from '@parlance/protocol';
+import { type Fault, isDurable, PrincipalId, type SessionEvent, SessionId } from '@parlance/protocol';
 import { EMPTY, foldAll } from '../packages/sdk/src/view.ts';
 import type { ObservedSession, SessionRef } from '../packages/server/src/core/index.ts';
 import { PROJECTED } from '../packages/server/src/dialects/index.ts';
 import { Delivery } from '../packages/server/src/dialects/kit/subscription-hub.ts';
 import type { Subscriber } from '../packages/server/src/http/connection.ts';
 import { Bus } from './bus.ts';
-import { Client } from './client.ts';
+import { Client, discards } from './client.ts';
 import { type Effects, Model } from './model.ts';
 import { connectionId, type NodeParts, SimulatedNode } from './node.ts';
 import { Oracles } from './oracles.ts';
 import type { FaultPlan, Plan } from './plan.ts';
-import { Database } from './store.ts';
+import { Database, HEALTHY } from './store.ts';
 import { World } from './world.ts';
 
 export type RunResult = {
@@ -54,6 +54,8 @@ class Run {
   readonly #clients: Client[] = [];
   readonly #frames: string[] = [];
   readonly #erased = new Set<string>();
+  /** the last event that each node has shown to those who watch a session there */
+  readonly #shown = new Set<{ readonly node: SimulatedNode; readonly ref: SessionRef; seq: number }>();
   #starts = 0;
   #hasFailedOver = false;
   #busIsGone = false;
@@ -151,11 +153,17 @@ class Run {
     world.trace('FAULT', `${fault.kind} ${'node' in fault ? node.name : ''} for ${fault.forMs} ms`);
     switch (fault.kind) {
       case 'kill':
-        node.kill();
-        // Some never come back, if others are there to take over.
-        if (fault.forMs < AWAY_MS || this.#up().length === 0)
-          later(() => node === this.#nodes[fault.node] && this.#startNode(fault.node));
+      case 'kill at commit': {
+        const kill = () => {
+          node.kill();
+          // Some never come back, if others are there to take over.
+          if (fault.forMs < AWAY_MS || this.#up().length === 0)
+            later(() => node === this.#nodes[fault.node] && this.#startNode(fault.node));
+        };
+        if (fault.kind === 'kill') kill();
+        else this.#database.atCommit(node.name, () => world.after(0, kill));
         return;
+      }
       case 'drain':
         node.onEnded(() =>
           world.after(50, () => node === this.#nodes[fault.node] && this.#startNode(fault.node)),
@@ -202,9 +210,9 @@ class Run {
         });
         return;
       case 'store fails': {
-        const { refused, lost, late } = fault;
-        Object.assign(store, { refused, lost, late });
-        later(() => Object.assign(store, { refused: 0, lost: 0, late: 0 }));
+        const { refused, lost, late, unread } = fault;
+        Object.assign(store, { refused, lost, late, unread });
+        later(() => Object.assign(store, { refused: 0, lost: 0, late: 0, unread: 0 }));
         return;
       }
       case 'failover':
@@ -225,7 +233,8 @@ class Run {
   #heal(): void {
     const world = this.#world;
     world.trace('HEAL', 'no more faults, no more messages');
-    Object.assign(this.#database.faults, { down: false, full: false, slow: 1, refused: 0, lost: 0, late: 0 });
+    Object.assign(this.#database.faults, HEALTHY);
+    this.#database.clearTraps();
     Object.assign(this.#bus.faults, { drop: 0, repeat: 0, reorder: 0, slow: 1 });
     if (!this.#busIsGone) this.#bus.start();
     this.#model.lively = false;
@@ -262,6 +271,7 @@ class Run {
     world.run(world.now + CATCH_UP_MS);
     if (world.violation) return;
     this.#oracles.finish(refs.filter((ref) => this.#database.sessions.load(ref)));
+    for (const client of this.#clients) client.checkAnswered();
     this.#checkViews();
     this.#checkNodes();
   }
@@ -306,9 +316,14 @@ class Run {
       }
   }
 
-  /** Nothing is left over: no turn, no waiting session, and each node knows the whole log. */
+  /** Nothing is left over: no turn, no waiting session, and each node knows the whole log and has shown it. */
   #checkNodes(): void {
     const world = this.#world;
+    for (const { node, ref, seq } of this.#shown) {
+      const head = this.#database.sessions.head(ref);
+      if (!node.process.ended && seq < head && !this.#hasFailedOver && !this.#erased.has(ref.id))
+        world.violate(`${ref.id}: ${node.name} has shown event ${seq} of ${head} to those who watch`);
+    }
     for (const { engine, process, name } of this.#living())
       for (const ref of this.refs.filter(({ id }) => !this.#erased.has(id)))
         world.after(
@@ -327,27 +342,35 @@ class Run {
   }
 
   /** On every node, the pieces of a text join to the text, and a cancelled turn keeps what it has shown. */
-  #watchEvents({ engine, name }: SimulatedNode, ref: SessionRef): void {
+  #watchEvents(node: SimulatedNode, ref: SessionRef): void {
+    const { engine, name } = node;
     const texts = new Map<string, string>();
+    const shown = { node, ref, seq: 0 };
     const fail = (message: string) => this.#world.violate(`${ref.id}: on ${name}, ${message}`);
     const sink = (event: SessionEvent) => {
-      if (event.type === 'text.delta' || event.type === 'reasoning.delta')
+      if (isDurable(event)) shown.seq = event.seq;
+      if (event.type === 'text.delta' || event.type === 'reasoning.delta') {
         texts.set(event.block, (texts.get(event.block) ?? '') + event.text);
-      else if (event.type === 'text.ended' || event.type === 'reasoning.ended') {
-        const shown = texts.get(event.block) ?? '';
-        if (shown !== event.text)
-          fail(`"${shown.slice(-60)}" was shown of the text "${event.text.slice(-60)}"`);
+      } else if (event.type === 'text.ended' || event.type === 'reasoning.ended') {
+        const text = texts.get(event.block) ?? '';
+        if (text !== event.text)
+          fail(`"${text.slice(-60)}" was shown of the text "${event.text.slice(-60)}"`);
         texts.delete(event.block);
       } else if (event.type === 'turn.cancelled' && texts.size > 0 && this.plan.nodes === 1)
         fail(`the cancelled turn has lost "${[...texts.values()].join()}", which was shown`);
-      if (/^(turn|step|session)\.(ended|failed|cancelled|resumed|restarted|erased)$/.test(event.type))
-        texts.clear();
+      if (event.type === 'step.ended' && texts.size > 0 && !this.#hasFailedOver)
+        fail(`a step ends, but "${[...texts.values()].join()}" has neither ended nor been discarded`);
+      if (discards(event)) texts.clear();
     };
     const begin = ({ snapshot }: Pick<ObservedSession, 'snapshot'>) => {
-      const { open } = snapshot();
+      const { open, seq } = snapshot();
+      shown.seq = seq;
       if (open) texts.set(open.block, open.text);
     };
-    engine.watch(ref, sink, { begin }).catch(() => undefined);
+    engine.watch(ref, sink, { begin }).then(
+      () => this.#shown.add(shown),
+      () => undefined,
+    );
   }
 
   /** A subscriber of any dialect. Its projection must not throw, and a new subscriber sees what it sees. */

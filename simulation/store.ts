@@ -53,10 +53,22 @@ export type StoreFaults = {
   full: boolean;
   /** factor of all latencies */
   slow: number;
-  /** probabilities of a request: not executed; executed, but the answer is lost; executed after the failure was reported */
+  /** probabilities: not executed; executed, but the answer is lost; executed after the failure was reported */
   refused: number;
   lost: number;
   late: number;
+  /** probability that a read fails */
+  unread: number;
+};
+
+export const HEALTHY: StoreFaults = {
+  down: false,
+  full: false,
+  slow: 1,
+  refused: 0,
+  lost: 0,
+  late: 0,
+  unread: 0,
 };
 
 const COMMAND: AppendAs = { by: 'command', take: 'never' };
@@ -71,7 +83,7 @@ const unavailable = () => new Fault('storage_unavailable', 'The database does no
 type Lock = { readonly owner: Process; readonly waiting: (() => void)[] };
 
 export class Database {
-  readonly faults: StoreFaults = { down: false, full: false, slow: 1, refused: 0, lost: 0, late: 0 };
+  readonly faults: StoreFaults = { ...HEALTHY };
   readonly #data = new MemoryDatabase();
   readonly sessions = memorySessions({}, this.#data);
   readonly #driven = new Map<string, Driven>();
@@ -81,6 +93,7 @@ export class Database {
   #timeline = 1;
   #startedAt = -3_600_000;
   #saved: Map<string, Saved> | null = null;
+  readonly #traps = new Map<string, () => void>();
 
   constructor(
     private readonly world: World,
@@ -105,6 +118,15 @@ export class Database {
   }
 
   // Faults.
+
+  /** Calls `trap` at the next commit of the node, which does not know of it yet. */
+  atCommit(node: string, trap: () => void): void {
+    this.#traps.set(node, trap);
+  }
+
+  clearTraps(): void {
+    this.#traps.clear();
+  }
 
   /** What is committed up to now survives the next failover. */
   saveForFailover(): void {
@@ -168,7 +190,8 @@ export class Database {
     const { random } = process;
     const fail = (ms: number) => void world.after(ms, () => reject(unavailable()), process);
     const way = () => random.latency(LATENCY_MS * faults.slow);
-    if (faults.down || (faults.full && kind === 'write') || random.chance(faults.refused)) {
+    const isUnread = kind === 'read' && random.chance(faults.unread);
+    if (faults.down || (faults.full && kind === 'write') || random.chance(faults.refused) || isUnread) {
       fail(faults.down && random.chance(0.3) ? DEADLINE_MS : way() * 2);
       return promise;
     }
@@ -224,6 +247,9 @@ export class Database {
     this.#driven.set(key, next);
     const driver = this.driverOf(record.ref);
     this.onCommitted({ ref: record.ref, events, record, node, as, driver });
+    const trap = this.#traps.get(node);
+    this.#traps.delete(node);
+    trap?.();
     return { row: this.#data.sessions.get(key)?.row ?? 0, driver };
   }
 

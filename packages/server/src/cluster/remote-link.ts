@@ -219,6 +219,7 @@ export class RemoteLink implements SessionLink {
   #follow(live: Live, from: NodeId): void | Promise<void> {
     const { session } = this;
     const { event, epoch, seq } = live;
+    if (event.type === 'session.erased') return session.erasedElsewhere(event);
     if (!isDelta(event) && event.type !== 'call.arguments.delta') return session.pass(event);
     if (epoch < this.#epoch || session.role.isDriver) return;
     this.#heardOf({ node: from, epoch });

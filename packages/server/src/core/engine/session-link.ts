@@ -34,6 +34,7 @@ export interface LinkedSession {
   readonly eventsSinceIdle: readonly DurableEvent[];
   show(delta: Delta, text?: string): void;
   pass(event: EphemeralEvent): void;
+  erasedElsewhere(event: EphemeralEvent<'session.erased'>): Promise<void>;
   received(events: readonly DurableEvent[], driver: Driver | null): Promise<void>;
   fresh(): Promise<void>;
 }

@@ -442,9 +442,20 @@ export class Session {
     this.channel.publish(text === event.text ? event : { ...event, text }, this.observed);
   }
 
+  /** Another node has erased the session. It may have been created again since: only the store knows. */
+  async erasedElsewhere(event: EphemeralEvent<'session.erased'>): Promise<void> {
+    await this.#changes.run(async () => {
+      if ((await this.sources.store.head(this.ref)) > 0) {
+        await this.#isOther();
+        return;
+      }
+      this.#forget();
+      this.channel.publish(event, this.observed);
+    });
+  }
+
   /** Forwards an ephemeral event of another node. */
   pass(event: EphemeralEvent): void {
-    if (event.type === 'session.erased') this.#forget();
     if (event.type === 'call.arguments.delta') this.openArguments.add(event);
     this.channel.publish(event, this.observed);
   }
