@@ -355,12 +355,18 @@ export function lifecycle(internals: EngineInternals) {
       }
   });
 
+  const compare = async (session: Session): Promise<void> => {
+    try {
+      await session.compareAll();
+    } catch (err) {
+      log.warn({ err, session: session.ref.id }, 'failed to read session');
+      if (!queue.draining) deps.clock.setTimeout(() => void compare(session), RETRY_MS).unref();
+    }
+  };
+
   const endFailovers = cluster?.onFailover?.(() => {
     log.warn({}, 'database failed over: comparing sessions with it');
-    for (const session of sessions.all())
-      session
-        .compareLast()
-        .catch((err) => log.warn({ err, session: session.ref.id }, 'failed to read session'));
+    for (const session of sessions.all()) void compare(session);
   });
 
   return {

@@ -98,6 +98,8 @@ export class Session {
   outage = false;
   /** identifies the events after number `after` up to the current one */
   #trail: { readonly after: number; digest: bigint } = { after: 0, digest: 0n };
+  /** the database has failed over, and the events have not been compared with it yet */
+  #isUnsure = false;
   #checkpoint: SessionRecord['checkpoint'] = null;
   readonly #context = new ContextReader(this);
   readonly #changes = new SerialQueue();
@@ -212,6 +214,7 @@ export class Session {
   }
 
   async #decided(decide: Decide, authority: Authority): Promise<DurableEvent[]> {
+    if (this.#isUnsure) await this.#compared();
     if (authority === 'driver' && !this.role.holdsLease) {
       if (decide(this.state).length === 0) return [];
       // A turn that was waiting for an answer has released its lease.
@@ -394,16 +397,25 @@ export class Session {
 
   /** Applies stored events that are not in memory yet. */
   async compare(): Promise<void> {
-    await this.#changes.run(() => this.#moved());
+    await this.#changes.run(async () => {
+      await this.#compared();
+      await this.#moved();
+    });
   }
 
   /**
-   * Call after a database failover: the store may lack the last events or have different ones in their place.
+   * Call after a database failover: the store may lack the last events or have different ones in their place. If it cannot be
+   * read, nothing is decided until it has been compared.
    */
-  async compareLast(): Promise<void> {
-    await this.#changes.run(async () => {
-      if (!(await this.#isOther())) await this.#catchUp();
-    });
+  async compareAll(): Promise<void> {
+    this.#isUnsure = true;
+    await this.#changes.run(() => this.#compared());
+  }
+
+  async #compared(): Promise<void> {
+    if (!this.#isUnsure) return;
+    if (!(await this.#isOther())) await this.#catchUp();
+    this.#isUnsure = false;
   }
 
   /**
@@ -423,6 +435,7 @@ export class Session {
   /** Applies durable events received from the node that stored them; reads the store if there is a gap. */
   async received(events: readonly DurableEvent[], driver: Driver | null): Promise<void> {
     await this.#changes.run(async () => {
+      await this.#compared();
       const [first] = events.filter(({ seq }) => seq > this.state.seq);
       // A driver trusts only the store, not messages.
       if (first && (this.role.isDriver || first.seq !== this.state.seq + 1)) await this.#catchUp();

@@ -14,7 +14,7 @@ const ME = 'this node';
 function harness(leaseMs?: number) {
   const clock = { now: 1_000 };
   const reported: (string | readonly SessionRef[])[] = [];
-  const answers: { beat: Row; timeline: string; takesMs: number; fails: boolean } = {
+  const answers: { beat: Row; timeline: string | Error; takesMs: number; fails: boolean } = {
     beat: { changes: '1', server: 'first', uptime: 3_600_000, lost: '', event_version: 3 },
     timeline: '00000001',
     takesMs: 0,
@@ -22,7 +22,10 @@ function harness(leaseMs?: number) {
   };
   const database: Statements = {
     async query(text) {
-      if (!text.includes('INSERT INTO nodes')) return [{ timeline: answers.timeline }];
+      if (!text.includes('INSERT INTO nodes')) {
+        if (answers.timeline instanceof Error) throw answers.timeline;
+        return [{ timeline: answers.timeline }];
+      }
       clock.now += answers.takesMs;
       if (answers.fails) throw new Error('the database is away');
       return [answers.beat];
@@ -125,6 +128,19 @@ describe('a heartbeat', () => {
     answers.timeline = '00000002';
     await heartbeat.beat();
     expect(reported).toEqual(['failover']);
+    await heartbeat.stop();
+  });
+
+  test('reports a failover later if the promoted server fails at first', async () => {
+    const { heartbeat, reported, answers } = harness();
+    await heartbeat.beat();
+    answers.beat = { ...answers.beat, server: 'second' };
+    answers.timeline = new Error('the connection was lost');
+    await heartbeat.beat();
+    expect(reported).not.toContain('failover');
+    answers.timeline = '00000002';
+    await heartbeat.beat();
+    expect(reported).toContain('failover');
     await heartbeat.stop();
   });
 

@@ -8,6 +8,7 @@ import type { SessionRef } from '../../core/ports/event-store.ts';
 import type { Log } from '../../core/ports/telemetry.ts';
 import { type Clock, type ClockTimer, SYSTEM_CLOCK } from '../../lib/clock.ts';
 import type { Statements } from './database.ts';
+import { stateOf } from './errors.ts';
 import type { HeldLeases, LeaseQuery } from './held-leases.ts';
 
 type NodeOptions = {
@@ -164,10 +165,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     );
     if (before !== null && before !== changes) options.onChanges();
     if (lost.length > 0) options.onLost(lost);
-    if (server !== row.server) {
-      server = row.server;
-      await checkTimeline();
-    }
+    if (server !== row.server && (await checkTimeline())) server = row.server;
   }
 
   function learnVersion(row: Readonly<Record<string, unknown>>): void {
@@ -186,11 +184,17 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
       });
   }
 
-  /** A restarted server stays on its timeline; a promoted one starts a new timeline. */
-  async function checkTimeline(): Promise<void> {
+  /**
+   * A restarted server stays on its timeline; a promoted one starts a new timeline. False if it could not be read: the next
+   * heartbeat asks again.
+   */
+  async function checkTimeline(): Promise<boolean> {
+    const found = await timelineOf(database);
+    if (found === 'unknown') return false;
     const before = timeline;
-    timeline = await timelineOf(database);
+    timeline = found;
     if (before !== null && timeline !== null && before !== timeline) options.onFailover();
+    return true;
   }
 
   /** Reports once that this node has fenced itself. `healthy` uses the clock, even if timers are late. */
@@ -264,13 +268,14 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
   };
 }
 
-/** Null if the server does not report it. */
+/** Null if the server does not report it, `unknown` if it did not answer. */
 async function timelineOf(database: Statements): Promise<string | null> {
   try {
     const [row] = await database.query('SELECT left(pg_walfile_name(pg_current_wal_lsn()), 8) AS timeline');
     return String(row?.timeline);
-  } catch {
-    return null;
+  } catch (thrown) {
+    // Undefined function, or no right to call it.
+    return stateOf(thrown)?.startsWith('42') ? null : 'unknown';
   }
 }
 
