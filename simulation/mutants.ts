@@ -223,10 +223,6 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     'const healthy = () => now() - sentAt < times.fenceMs && !tooOld();',
     'const healthy = () => !tooOld();',
   ),
-};
-
-/** Not found with 160 seeds: another mechanism makes up for them, or they are rare. Planted only by name. */
-const HOLES: Readonly<Record<string, Mutant>> = {
   'a request never times out': mutant(
     TRANSPORT,
     'const timer = this.clock.setTimeout(() => this.#end(id)?.reject(late), timeoutMs);',
@@ -254,11 +250,31 @@ const HOLES: Readonly<Record<string, Mutant>> = {
     '  // Readers must discard what the first attempt has shown.\n  if (await hasShown(active))',
     '  if (fault.code !== "context_too_long" && (await hasShown(active)))',
   ),
+  'a call that was denied on another node starts': past(
+    TOOLS,
+    'changes.filter((change) => isCurrent(state, change)).flatMap(({ events }) => events),',
+    'state.turn?.id === turn.id ? changes.flatMap(({ events }) => events) : [],',
+  ),
+  'a late message about an erasure is believed': past(
+    SESSION,
+    'if ((await this.sources.store.head(this.ref)) > 0) {',
+    'if ((await this.sources.store.head(this.ref)) < 0) {',
+  ),
+  'a failover is missed if the new server fails at first': past(
+    'stores/postgres/heartbeat.ts',
+    "if (found === 'unknown') return false;",
+    "if (found === 'unknown') return true;",
+  ),
+  'a session that could not be compared after a failover is used': past(
+    SESSION,
+    '    if (!(await this.#isOther())) await this.#catchUp();\n    this.#isUnsure = false;',
+    '    this.#isUnsure = false;\n    if (!(await this.#isOther())) await this.#catchUp();',
+  ),
 };
 
 /** Replaces the fragment in the source when it is loaded. Call before anything that imports it. */
 export function plant(name: string): void {
-  const planted = MUTANTS[name] ?? HOLES[name];
+  const planted = MUTANTS[name];
   if (!planted) throw new Error(`there is no mutant "${name}"`);
   const path = join(SERVER, planted.file);
   plugin({

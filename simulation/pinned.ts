@@ -5,6 +5,10 @@
 export const PINNED: Readonly<Record<number, string>> = {
   16: 'after a failover, a node that had stored an event on top of lost ones kept its wrong state: only the last event was compared',
   17: 'after a failover that lost events, a command was answered with an internal error instead of being decided again',
+  105: 'a call that was denied on another node started, because another call of the same answer was running',
+  154: 'a node forgot a session that it drove, because the message about an earlier erasure of the session came late',
+  232: 'a node whose first reads of a promoted database failed never noticed the failover, and answered a lost message',
+  277: 'a cancellation that could not be stored left the text of the stopped step on the screen, beside that of its repetition',
   2281: 'a node on which a turn ran tools while another node erased its session looped for ever: the whole process hung',
   61: 'a node whose turn was cancelled by another one went on with the next turn, which the other drove: both called the model, and readers saw a text without its beginning',
 };

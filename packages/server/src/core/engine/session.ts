@@ -261,7 +261,9 @@ export class Session {
       const as = this.role.appendAs(authority);
       return { change, driver: await log.append(change.before.seq, change.events, change.record, as) };
     } catch (thrown) {
-      resume();
+      // The turn continues, but its model has been stopped: readers discard what it has shown.
+      if (resume() && this.state.turn && this.driving)
+        this.interrupted ??= restartOf(this.state.turn, this.open !== null);
       if (thrown instanceof LeaseLost) this.#lost();
       throw thrown;
     }
@@ -742,14 +744,19 @@ class TurnAbort {
     return this.#of(turn).controller.signal;
   }
 
-  /** Aborts the turn that one of the events cancels. Call the returned function if the events cannot be stored. */
-  byEvents(events: readonly DurableEvent[]): () => void {
+  /**
+   * Aborts the turn that one of the events cancels. Call the returned function if the events cannot be stored: it returns
+   * true if the turn continues.
+   */
+  byEvents(events: readonly DurableEvent[]): () => boolean {
     const cancelled = events.find((event) => event.type === 'turn.cancelled');
-    if (!cancelled) return () => undefined;
+    if (!cancelled) return () => false;
     const stopper = this.#of(cancelled.turn);
     stopper.controller.abort();
     return () => {
-      if (this.#current === stopper) this.#current = null;
+      if (this.#current !== stopper) return false;
+      this.#current = null;
+      return true;
     };
   }
 

@@ -48,8 +48,8 @@ import type { TurnDeps } from './turn-deps.ts';
  * actions. Throws if an event cannot be stored; the session then resumes from the log later.
  */
 export async function drive(session: Session, deps: TurnDeps, stopping: () => boolean): Promise<void> {
-  if (session.interrupted) await resumeTurn(session, session.interrupted);
   while (!stopping() && session.role.isDriver && !session.abandoned) {
+    if (session.interrupted) await resumeTurn(session, session.interrupted);
     const action = nextAction(session.state);
     if (action.kind === 'idle') return;
     if (action.kind === 'startTurn') await startTurn(session);
