@@ -96,6 +96,7 @@ export default defineConfig({
           'models',
           'tools-and-approvals',
           'steering',
+          'fallback',
           'own-tools',
           'own-agents',
           'terminal',

@@ -86,6 +86,27 @@ export type InputMode = z.infer<typeof InputMode>;
 export const Sealed = z.object({ provider: z.string(), data: JsonValue });
 export type Sealed = z.infer<typeof Sealed>;
 
+/**
+ * The model of a chain that answers instead of those before it. `failed`: a rate limit, an outage or a time-out in this step.
+ * `cooling`: it failed so recently that it is not asked. `too_small`: the conversation does not fit into its context.
+ */
+export const Fallback = z.object({
+  /** the vendor, and its model */
+  provider: z.string(),
+  model: z.string(),
+  /** models of the chain that do not answer */
+  passed: z.array(
+    z.object({
+      provider: z.string(),
+      model: z.string(),
+      reason: z.enum(['failed', 'cooling', 'too_small']),
+      /** when it may be asked again, in milliseconds */
+      until: z.number().optional(),
+    }),
+  ),
+});
+export type Fallback = z.infer<typeof Fallback>;
+
 /** A call requested directly by a person, without the model. */
 export const DirectCall = z.object({ tool: z.string(), input: z.record(z.string(), JsonValue) });
 export type DirectCall = z.infer<typeof DirectCall>;

@@ -10,6 +10,7 @@ import {
   Ask,
   ContextUse,
   DirectCall,
+  Fallback,
   Outcome,
   Sealed,
   Usage,
@@ -193,6 +194,8 @@ export const EVENTS = {
     host: z.string().optional(),
     /** whether output of the step had been shown */
     shown: z.boolean().optional(),
+    /** the model that is asked from here on, if it is another one */
+    fallback: Fallback.optional(),
   }),
   /** One answer of the model is complete; its blocks and calls are the events before this one. */
   'step.ended': durable('turn', {

@@ -55,6 +55,8 @@ export const TURN_OPTIONS = {
    */
   context: z.string().max(200_000).optional(),
   options: ModelOptions.optional(),
+  /** the caller has named the model: another one of its chain answers only if the operator allows it */
+  namesModel: z.boolean().optional(),
 };
 export const TurnOptions = z.object(TURN_OPTIONS);
 export type TurnOptions = z.infer<typeof TurnOptions>;
@@ -66,12 +68,14 @@ export const turnOptionsOf = ({
   instructions,
   context,
   options,
+  namesModel,
 }: TurnOptions): TurnOptions => ({
   tools,
   agentTools,
   instructions,
   context,
   options,
+  namesModel,
 });
 
 /** Fields of an answer that lets a turn continue, and of the stored answer. */

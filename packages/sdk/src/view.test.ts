@@ -86,6 +86,16 @@ describe('a view', () => {
     expect(items(viewOf('resume'))).toMatchObject([{ kind: 'resumed' }, { text: 'A whole answer.' }]);
   });
 
+  test('shows which model answers instead, and why', () => {
+    const view = viewOf('fallback');
+    expect(turnsOf(view).map(({ fallback }) => fallback)).toEqual(['small', 'small']);
+    expect(turnsOf(view)[0]?.items[0]).toMatchObject({
+      kind: 'restart',
+      fault: { code: 'provider_limited' },
+      fallback: { model: 'small', passed: [{ model: 'large', reason: 'failed' }] },
+    });
+  });
+
   test('drops an open block when its turn ends', () => {
     const events = readTranscript('failure-mid-stream').filter(({ type }) => type !== 'text.ended');
     const view = foldAll(EMPTY, events);

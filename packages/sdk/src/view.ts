@@ -179,19 +179,22 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
     case 'text.ended':
       return inTurn(view, event, (turn) => turns.withEndedBlock(turn, event));
     case 'step.restarted': {
-      const { attempt, delayMs, fault, shown, at, seq } = event;
+      const { attempt, delayMs, fault, fallback, shown, at, seq } = event;
       return inTurn(view, event, (turn) => {
         const before = turns.withoutStep(turn);
         const last = before.items.at(-1);
         const items = last?.kind === 'restart' ? before.items.slice(0, -1) : before.items;
         // A new item if output was shown since: a terminal has printed the line above it.
         const seqs = last?.kind === 'restart' && !shown ? [...last.seqs, seq] : [seq];
-        return turns.withItem({ ...before, items }, { kind: 'restart', attempt, delayMs, fault, at, seqs });
+        const restart = { kind: 'restart', attempt, delayMs, fault, at, seqs } as const;
+        if (!fallback) return turns.withItem({ ...before, items }, restart);
+        return turns.withItem({ ...before, items, fallback: fallback.model }, { ...restart, fallback });
       });
     }
     case 'step.ended':
       return inTurn({ ...view, usage: sum(view.usage, event.usage) }, event, (turn) => ({
         ...turns.withWriting(turn, []),
+        ...(turn.fallback !== undefined && turn.fallback !== event.model && { fallback: undefined }),
         steps: turn.steps + 1,
         usage: sum(turn.usage, event.usage),
         seqs: [...turn.seqs, event.seq],

@@ -139,8 +139,10 @@ function statusLine(footer: Footer, { theme, width }: RenderContext): string {
   const agent = about.agents.find(({ id }) => id === settings.agent);
   const mode = settings.approval ?? about.approval;
   const percent = view.context && Math.min(100, Math.round((view.context.tokens / view.context.limit) * 100));
+  const fallback = view.entries.findLast((entry) => entry.kind === 'turn')?.fallback;
+  const model = safeLine(settings.model ?? agent?.model ?? about.model);
   const parts = [
-    safeLine(settings.model ?? agent?.model ?? about.model),
+    fallback === undefined ? model : theme.yellow(`${safeLine(fallback)} instead of ${model}`),
     mode === 'full-auto' ? theme.yellow(mode) : mode,
     agent && about.agents.length > 1 ? safeLine(agent.name) : '',
     percent === null ? '' : `${percent}% context`,

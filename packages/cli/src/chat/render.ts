@@ -142,12 +142,13 @@ const CANCELLED = {
   denied: 'Ended: a call was denied',
 } as const;
 
-function endLines({ state, usage }: TurnView, context: RenderContext): string[] {
+function endLines({ state, usage, fallback }: TurnView, context: RenderContext): string[] {
   const { theme, width } = context;
   const tokens = usage.inputTokens + usage.outputTokens;
   const used = `${shortNumber(usage.inputTokens)} in, ${shortNumber(usage.outputTokens)} out`;
   const line = [
     state.status === 'cancelled' ? CANCELLED[state.reason] : '',
+    fallback === undefined ? '' : `answered by ${safeLine(fallback)}`,
     'durationMs' in state ? duration(state.durationMs) : '',
     tokens > 0 ? used : '',
   ];

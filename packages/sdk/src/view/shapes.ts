@@ -14,6 +14,7 @@ import type {
   ContextUse,
   DirectCall,
   EphemeralEvent,
+  Fallback,
   FaultData,
   HistoryItem,
   InputId,
@@ -125,6 +126,8 @@ export type TurnView = Numbered & {
   readonly agent: AgentRef;
   /** the session's model when the turn started; null: the agent's or the server's default */
   readonly model: string | null;
+  /** the model that answers instead of the first one of its chain, if that is so */
+  readonly fallback?: string;
   readonly items: readonly Item[];
   /** the block being streamed */
   readonly open: BlockId | null;
@@ -282,6 +285,8 @@ export type RestartView = Numbered & {
   readonly attempt: number;
   readonly delayMs: number;
   readonly fault: FaultData;
+  /** the model that answers instead, and those that do not */
+  readonly fallback?: Fallback;
 };
 
 /** The server restarted during the turn and resumed it. */

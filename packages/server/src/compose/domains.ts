@@ -1,4 +1,5 @@
 /** The domains and agents that ship with Parlance. */
+import { type Changeable, modelsOfChain } from '../config/config.ts';
 import { type Agent, AgentCatalog, type Domain } from '../core/index.ts';
 import { DIALECTS } from '../dialects/index.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
@@ -165,6 +166,15 @@ export function agentCatalog(
     for (const agent of [domain.defaultAgent, ...domain.agents]) catalog.agent(agent);
   return catalog;
 }
+
+/** Every model that the server's chain and those of agents name. */
+export const chainsIn = (
+  { fallbacks }: Pick<Changeable, 'fallbacks'>,
+  { agents }: Pick<AgentCatalog, 'agents'>,
+): string[] => [
+  ...fallbacks,
+  ...agents.flatMap(({ model }) => (model === undefined ? [] : modelsOfChain(model))),
+];
 
 export const defaultCatalog = (): AgentCatalog => agentCatalog({ agents: [], domains: [] }, DIALECTS);
 

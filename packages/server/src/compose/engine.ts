@@ -41,7 +41,7 @@ import { openGuard } from '../tools/guard.ts';
 import { builtInTools } from '../tools/index.ts';
 import { type McpTools, openMcp } from '../tools/mcp/open.ts';
 import { findSandbox, type Sandbox } from '../tools/shell/sandbox.ts';
-import { agentCatalog, DEFAULT_INSTRUCTIONS } from './domains.ts';
+import { agentCatalog, chainsIn, DEFAULT_INSTRUCTIONS } from './domains.ts';
 import { liveProvider } from './live-provider.ts';
 import { providersByModel } from './model-provider.ts';
 import { followSettings, type LiveSetup, openSetup } from './setup/open.ts';
@@ -97,7 +97,7 @@ export async function openBackend(
   const { live } = setup;
   const catalog = agentCatalog(live.current, dialects);
   const providerFor = providersByModel(config, live, log);
-  for (const { model } of catalog.agents) if (model !== undefined) providerFor(model);
+  for (const model of chainsIn(live.current, catalog)) providerFor(model);
   const { mcpServers } = live.current;
   const toolParts = { clients, sandbox, catalog, mcpServers, settings: store.settings, log };
   const { tools, folders, mcp, own } = await openTools(config, toolParts, resources);
@@ -119,8 +119,10 @@ export async function openBackend(
     tracer: traces?.tracer,
     clients,
     catalog,
-    provider: liveProvider(config, live, log),
+    provider: liveProvider(config, { live, providerFor, log }),
     providerFor,
+    fallbackFromNamed: config.fallbackFromNamed,
+    coolDownMs: config.fallbackCoolDown,
     rules: config.rules,
     tools,
     instructions: config.instructions ?? DEFAULT_INSTRUCTIONS,

@@ -2,12 +2,17 @@
 import type { Changeable, Config } from '../config/config.ts';
 import type { Provider } from '../core/ports/provider.ts';
 import type { Log } from '../core/ports/telemetry.ts';
-import { openProvider } from './model-provider.ts';
+import { fallbacksNamed, openProvider } from './model-provider.ts';
 import type { LiveConfig } from './setup/live-config.ts';
 
-export function liveProvider(config: Config, live: LiveConfig, log: Log): Provider {
-  const open = ({ model, contextLimits }: Changeable) =>
-    openProvider(model, { ...config, contextLimits }, log);
+export function liveProvider(
+  config: Config,
+  { live, providerFor, log }: { live: LiveConfig; providerFor: (model: string) => Provider; log: Log },
+): Provider {
+  const open = ({ model, contextLimits, fallbacks }: Changeable): Provider => ({
+    ...openProvider(model, { ...config, contextLimits }, log),
+    fallbacks: fallbacksNamed(fallbacks, providerFor, log),
+  });
   let current = open(live.current);
   live.onChange((changed) => {
     current = open(changed);
@@ -24,6 +29,9 @@ export function liveProvider(config: Config, live: LiveConfig, log: Log): Provid
     },
     get counts() {
       return current.counts ?? false;
+    },
+    get fallbacks() {
+      return current.fallbacks ?? [];
     },
     acceptsLink: (link) => current.acceptsLink?.(link) ?? false,
     stream: (prompt, signal, take) => current.stream(prompt, signal, take),

@@ -2,12 +2,12 @@
 import { Fault } from '@parlance/protocol';
 import {
   addressParts,
-  type Changeable,
   type Config,
   ConfigError,
   installCommand,
   knownContextLimit,
   type ModelChoice,
+  modelsOfChain,
   packageFolders,
   VENDORS,
 } from '../config/config.ts';
@@ -87,28 +87,55 @@ export function openProvider(choice: ModelChoice, config: Config, log: Log): Pro
 /** Maximum number of cached providers: sessions may name any model. */
 const MAX_OPENED = 100;
 
-/** Providers for agents and sessions with their own model. Throws `invalid` if it is not available. */
-export function providersByModel(config: Config, live: LiveConfig, log: Log): (model: string) => Provider {
+/**
+ * Providers for agents and sessions with their own model, or with a chain such as `gpt-5.5,claude-opus-4-7`. Throws `invalid` if
+ * its first model is not available.
+ */
+export function providersByModel(config: Config, live: LiveConfig, log: Log): (models: string) => Provider {
   const opened = new Map<string, Provider>();
   live.onChange(() => opened.clear());
-  return (model) => {
-    const cached = opened.get(model);
-    if (cached) return cached;
+  const open = (model: string): Provider => {
     // CONTEXT_LIMIT is about the server's own model: another one has its own size, where that is known.
-    const choice = reachable(live.current, model);
+    const choice = usable(model, () => live.current.modelNamed(model));
     const contextLimit = knownContextLimit(choice) ?? config.contextLimit;
     const { contextLimits } = live.current;
-    const provider = openProvider(choice, { ...config, contextLimit, contextLimits }, log);
+    return openProvider(choice, { ...config, contextLimit, contextLimits }, log);
+  };
+  const providerFor = (models: string): Provider => {
+    const cached = opened.get(models);
+    if (cached) return cached;
+    const [model, ...rest] = usable(models, () => modelsOfChain(models));
+    const provider =
+      rest.length === 0
+        ? open(model)
+        : { ...providerFor(model), fallbacks: fallbacksNamed(rest, providerFor, log) };
     const [oldest] = opened.keys();
     if (opened.size >= MAX_OPENED && oldest !== undefined) opened.delete(oldest);
-    opened.set(model, provider);
+    opened.set(models, provider);
     return provider;
   };
+  return providerFor;
 }
 
-function reachable(config: Changeable, model: string): ModelChoice {
+/** Models that became unavailable after the start, such as by the removal of a key, are left out. */
+export const fallbacksNamed = (
+  models: readonly string[],
+  providerFor: (model: string) => Provider,
+  log: Log,
+): Provider[] =>
+  models.flatMap((model) => {
+    try {
+      return [providerFor(model)];
+    } catch (thrown) {
+      if (!(thrown instanceof Fault)) throw thrown;
+      log.warn({ model, reason: thrown.message }, 'fallback model unavailable');
+      return [];
+    }
+  });
+
+function usable<Value>(model: string, read: () => Value): Value {
   try {
-    return config.modelNamed(model);
+    return read();
   } catch (thrown) {
     if (!(thrown instanceof ConfigError)) throw thrown;
     throw new Fault('invalid', `The model ${model} cannot be used: ${thrown.message}.`, { cause: thrown });

@@ -14,6 +14,7 @@ import {
   type ModelChoice,
   type ModelSettings,
   modelNamed,
+  modelsOfChain,
   requireKey,
   STORED_MODEL_SETTINGS,
 } from './model.ts';
@@ -41,6 +42,8 @@ type Lists = { readonly [Key in (typeof STORED_LISTS)[number]]: Parsed<Key> };
 export type Changeable = Lists & {
   /** its key may be missing if it is not stored yet */
   readonly model: ModelChoice;
+  /** names of the models that answer if it cannot, in order */
+  readonly fallbacks: readonly string[];
   /** resolves another model by name, for an agent; throws `ConfigError` if its key is missing */
   readonly modelNamed: (model: string) => ModelChoice;
   /** the provider that answers for a model; its key may be missing */
@@ -64,9 +67,11 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
   };
   // A stored provider was chosen for another model, unless it is a server of one's own.
   const nameDecides = given.model !== undefined && given.provider === undefined && !hasOwnAddress(combined);
-  const settings = nameDecides ? { ...combined, provider: undefined } : combined;
+  const [model, ...fallbacks] = combined.model === undefined ? [undefined] : modelsOfChain(combined.model);
+  const settings = { ...combined, model, ...(nameDecides && { provider: undefined }) };
   return {
     model: chooseModel(settings),
+    fallbacks,
     vendor: (provider) => chooseModel({ ...settings, provider }),
     providerNamed: (name) => modelNamed(settings, name).provider,
     modelNamed: (name) => requireKey(modelNamed(settings, name)),

@@ -44,6 +44,7 @@ export {
   knownContextLimit,
   lacksKey,
   type ModelChoice,
+  modelsOfChain,
   requireKey,
   STORED_MODEL_SETTINGS,
 } from './model.ts';

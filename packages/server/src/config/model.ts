@@ -1,4 +1,5 @@
 /** Selects the model and its address. */
+import { namesOfChain } from '../lib/model-chain.ts';
 import { knownContextSize } from '../providers/catalogue.ts';
 import {
   addressSetting,
@@ -48,6 +49,16 @@ export const STORED_MODEL_SETTINGS = [
 ] as const satisfies (keyof ModelSettings)[];
 
 export const MODEL_SETTINGS = ['openaiModel', ...STORED_MODEL_SETTINGS] as const;
+
+const MAX_CHAIN = 8;
+
+/** The models of a chain such as `gpt-5.5,claude-opus-4-7`: the first one answers, the others if it cannot. Throws `ConfigError`. */
+export function modelsOfChain(names: string): readonly [string, ...string[]] {
+  const [first = '', ...rest] = new Set(namesOfChain(names));
+  if ([first, ...rest].includes('')) throw new ConfigError(`the model "${names}" has an empty name`);
+  if (rest.length >= MAX_CHAIN) throw new ConfigError(`a chain has at most ${MAX_CHAIN} models: "${names}"`);
+  return [first, ...rest];
+}
 
 /** The server's own model. Its key may be missing: see `requireKey`. */
 export function chooseModel(settings: ModelSettings): ModelChoice {

@@ -226,7 +226,7 @@ const MODEL = {
     argument: 'NAME',
     fallbackText: "the provider's own",
     schema: text,
-    description: `the model that answers; ${PREFIXES}, any other the first vendor with a key, else openai`,
+    description: `the model that answers; ${PREFIXES}, any other the first vendor with a key, else openai. A list, NAME,NAME: the others answer, in this order, while those before them are unavailable`,
   },
   openaiModel: {
     env: ['OPENAI_MODEL'],
@@ -245,6 +245,25 @@ const MODEL = {
       [addressSetting(vendor), vendorAddress([addressVariable(vendor)], vendor, COMPATIBLE[vendor])],
     ]),
   ) as VendorSettings),
+  fallbackFromNamed: {
+    env: ['PARLANCE_FALLBACK_FROM_NAMED'],
+    flag: '--fallback-from-named',
+    argument: 'on|off',
+    fallback: false,
+    fallbackText: 'off',
+    schema: flag,
+    description:
+      "whether the chain of models also answers for a model that a caller has named, and whether callers may name a chain; otherwise such a caller gets that model's failure",
+  },
+  fallbackCoolDown: {
+    env: ['PARLANCE_FALLBACK_COOL_DOWN'],
+    flag: '--fallback-cool-down',
+    argument: 'MS',
+    fallback: 30_000,
+    schema: () => wholeNumber(100, 3_600_000),
+    description:
+      'how long a model of a chain is not asked after it has failed; it doubles with each failure up to 10 minutes, and is at least what the vendor asks for, up to an hour',
+  },
   modelAliases: {
     env: ['MODEL_ALIASES'],
     flag: '--model-aliases',

@@ -93,11 +93,14 @@ export function retried(
   };
 }
 
+/** A vendor may ask for any delay: a longer one is nonsense, and may not be a number that can be stored. */
+const MAX_RETRY_AFTER_MS = 7 * 86_400_000;
+
 function faultOf({ code, message, vendorStatus, retryAfterMs = 0 }: ApiFault): FaultData {
   return {
     code,
     message,
-    ...(retryAfterMs > 0 && { retryAfterMs: Math.ceil(retryAfterMs) }),
+    ...(retryAfterMs > 0 && { retryAfterMs: Math.min(Math.ceil(retryAfterMs), MAX_RETRY_AFTER_MS) }),
     ...(vendorStatus !== undefined && { vendorStatus }),
   };
 }

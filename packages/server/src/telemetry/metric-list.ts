@@ -39,6 +39,10 @@ export const COUNTERS: Readonly<Record<CounterName, Described>> = {
     label: 'outcome',
     values: ['accepted', 'refused', 'limited'],
   },
+  model_fallbacks: {
+    help: 'steps that another model of a chain took over, by what failed before',
+    label: 'code',
+  },
   takeovers: { help: 'sessions resumed that another node or an earlier process drove' },
   fenced_appends: { help: 'several nodes: drives ended because another node drives the session' },
   bus_joins: { help: 'several nodes: snapshots requested from the node that drives a session' },

@@ -8,6 +8,7 @@ import {
   textPart,
 } from '@parlance/protocol';
 import type { StepGate } from '../core/index.ts';
+import type { Provider } from '../core/ports/provider.ts';
 import type { Tool } from '../core/ports/tool.ts';
 import { askUser } from '../tools/ask-user.ts';
 import { CALLER, countingIds, createHarness, type Harness, SESSION, say } from './harness.ts';
@@ -20,6 +21,8 @@ type End = {
   readonly turns?: number;
   readonly maxSteps?: number;
   readonly tools?: Tool[];
+  /** instead of the model with these answers */
+  readonly provider?: Provider;
 };
 
 /** Runs `act` on a stage with these answers until the last of `turns` turns has ended. */
@@ -27,10 +30,10 @@ export const scenario =
   (
     answers: Line[][],
     act: (harness: Harness) => Promise<unknown>,
-    { last = 'turn.ended', turns = 1, maxSteps = 10, tools = [] }: End = {},
+    { last = 'turn.ended', turns = 1, maxSteps = 10, tools = [], provider }: End = {},
   ): Scenario =>
   async () => {
-    const harness = await createHarness(answers, { tools, parts: { maxSteps } });
+    const harness = await createHarness(answers, { tools, parts: { maxSteps, ...(provider && { provider }) } });
     const ended = (async () => {
       for (let turn = 0; turn < turns; turn++) await harness.nextEvent(last);
     })();

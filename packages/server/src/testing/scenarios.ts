@@ -19,7 +19,7 @@ import {
   scenario,
   steered,
 } from './play-scenario.ts';
-import { calls, says } from './scripted-provider.ts';
+import { calls, fails, says, scriptedChain } from './scripted-provider.ts';
 
 export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'plain-answer': scenario([says('Hello ', 'there.')], ({ engine }) => say(engine, 'Hi')),
@@ -141,6 +141,23 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ],
     ({ engine }) => say(engine, 'Hi'),
   ),
+
+  fallback: async () => {
+    const { provider } = scriptedChain({
+      large: [fails('provider_limited', {}, { type: 'text', text: 'Half an ' })],
+      small: [calls('lookup', { word: 'parlance' }), says('It is ', 'a word.'), says('Still here.')],
+    });
+    return scenario(
+      [],
+      async ({ engine, nextEvent }) => {
+        const ended = nextEvent('turn.ended');
+        await say(engine, 'What is parlance?');
+        await ended;
+        await say(engine, 'And now?');
+      },
+      { turns: 2, provider },
+    )();
+  },
 
   'sealed-reasoning': scenario(
     [

@@ -1,4 +1,5 @@
 /** A model with scripted answers: one list of events per answer. */
+import type { FaultCode, FaultData } from '@parlance/protocol';
 import type { Prompt, Provider, ProviderEvent } from '../core/ports/provider.ts';
 
 /** `hang`: the stream stays silent until the turn is stopped. */
@@ -57,6 +58,27 @@ export function scriptedProvider(answers: readonly (readonly Line[])[]): Scripte
     },
   };
 }
+
+/** Models with scripted answers, of which each stands in for those before it: the first one, and all by name. */
+export function scriptedChain<Name extends string>(
+  answers: Readonly<Record<Name, readonly (readonly Line[])[]>>,
+  limits: Partial<Record<Name, number>> = {},
+): Record<Name, ScriptedProvider> & { readonly provider: ScriptedProvider } {
+  const models = Object.fromEntries(
+    Object.entries<readonly (readonly Line[])[]>(answers).map(([model, lines]) => [
+      model,
+      { ...scriptedProvider(lines), model, contextLimit: limits[model as Name] ?? 1_000 },
+    ]),
+  ) as Record<Name, ScriptedProvider>;
+  const [first, ...fallbacks] = Object.values<ScriptedProvider>(models);
+  return { ...models, provider: { ...(first as ScriptedProvider), fallbacks } };
+}
+
+/** The answer of a model that cannot answer. */
+export const fails = (code: FaultCode, fault: Partial<FaultData> = {}, ...before: Line[]): Line[] => [
+  ...before,
+  { type: 'failed', fault: { code, message: 'The model is overloaded.', ...fault } },
+];
 
 /** A model whose answer the test writes piece by piece. */
 export function writtenModel() {

@@ -11,11 +11,12 @@ export function costOf({ inputTokens, outputTokens, cachedTokens = 0 }: Usage, p
   return ((inputTokens - cachedTokens) * input + cachedTokens * cached + outputTokens * output) / 1e6;
 }
 
-type Answered = Pick<TurnView, 'model' | 'agent'>;
+type Answered = Pick<TurnView, 'model' | 'agent' | 'fallback'>;
 
 function fullNameOf(turn: Answered, about: About): string {
   const agent = about.agents.find(({ id }) => id === turn.agent.id);
-  return turn.model ?? agent?.model ?? about.model;
+  const [first = ''] = (turn.model ?? agent?.model ?? about.model).split(',');
+  return turn.fallback ?? first.trim();
 }
 
 /** The model that answered the turn, without its provider. A guess if the server's default has changed since. */

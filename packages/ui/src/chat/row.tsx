@@ -372,6 +372,7 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
         )}
         {input && <Versions of={input.input} at="answer" />}
         {state.status === 'cancelled' && <span>{CANCELLED[state.reason]}</span>}
+        {turn.fallback !== undefined && <span>Answered by {turn.fallback}</span>}
         {'durationMs' in state && <span>{duration(state.durationMs)}</span>}
         {tokens > 0 && (
           <span title={usageText(usage)}>

@@ -144,8 +144,10 @@ export const saidIn = ({ items }: TurnView): string =>
   items.flatMap((item) => (item.kind === 'text' ? [item.text] : [])).join('\n\n');
 
 /** The reason is a sentence, the server's or the vendor's. */
-export const restartText = ({ attempt, fault }: RestartView): string =>
-  `${fault.message} Trying again${attempt > 1 ? `, attempt ${attempt}` : ''}.`;
+export const restartText = ({ attempt, fault, fallback }: RestartView): string =>
+  fallback
+    ? `${fault.message} ${fallback.model} answers instead.`
+    : `${fault.message} Trying again${attempt > 1 ? `, attempt ${attempt}` : ''}.`;
 
 // Versions of a conversation. Editing a message or regenerating an answer replaces what follows; the earlier version can be
 // read. Pure.

@@ -92,9 +92,10 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
   'reasoning.ended': ({ text, durationMs, interrupted }) =>
     `${quoted(text)} (${duration(durationMs)}${interrupted ? ', interrupted' : ''})`,
   'text.ended': ({ text, interrupted }) => `${quoted(text)}${interrupted ? ' (interrupted)' : ''}`,
-  'step.restarted': ({ attempt, delayMs, fault }) =>
-    `attempt ${attempt} in ${duration(delayMs)}, after ${fault.code}: ${oneLine(fault.message)}`,
-  'step.ended': ({ usage, stop }) => `${STOPS[stop]}; ${tokens(usage)}`,
+  'step.restarted': ({ attempt, delayMs, fault, fallback }) =>
+    `${fallback ? `${fallback.model} answers instead` : `attempt ${attempt} in ${duration(delayMs)}`}, after ${fault.code}: ${oneLine(fault.message)}`,
+  'step.ended': ({ usage, stop, model }) =>
+    `${STOPS[stop]}${model === undefined ? '' : `, by ${model}`}; ${tokens(usage)}`,
   'call.requested': ({ tool, input, malformed }) =>
     `${tool} ${malformed === undefined ? oneLine(JSON.stringify(input)) : 'with malformed JSON input'}`,
   'approval.requested': ({ ask }) => `${ask.kind}: ${oneLine(ask.description || ask.command.join(' '))}`,

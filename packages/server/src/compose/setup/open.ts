@@ -3,7 +3,7 @@ import { type Changeable, type Config, lacksKey, requireKey, requireKeyOf } from
 import type { AgentCatalog, Log } from '../../core/index.ts';
 import type { Dialect } from '../../dialects/kit/dialect.ts';
 import type { McpTools } from '../../tools/mcp/open.ts';
-import { agentCatalog } from '../domains.ts';
+import { agentCatalog, chainsIn } from '../domains.ts';
 import type { Storage } from '../storage.ts';
 import { LiveConfig } from './live-config.ts';
 import { StoredSetup } from './stored-setup.ts';
@@ -35,8 +35,7 @@ export async function openSetup(
     check(next) {
       read = next;
       requireKey(next.model);
-      for (const { model } of agentCatalog(next, dialects).agents)
-        if (model !== undefined) next.modelNamed(model);
+      for (const model of chainsIn(next, agentCatalog(next, dialects))) next.modelNamed(model);
     },
     log,
   });

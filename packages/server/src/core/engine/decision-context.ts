@@ -124,10 +124,16 @@ export async function isKnown(
 /** Throws `invalid` if the model or the approval mode is not available. */
 export function checkConfiguration(
   { model, approval }: Extract<Command, { type: 'session.configure' }>,
-  { providerFor, fullAutoProblem }: Pick<TurnDeps, 'providerFor' | 'fullAutoProblem'>,
+  {
+    providerFor,
+    fullAutoProblem,
+    fallbackFromNamed,
+  }: Pick<TurnDeps, 'providerFor' | 'fullAutoProblem' | 'fallbackFromNamed'>,
 ): void {
   if (approval === 'full-auto' && fullAutoProblem !== null) throw new Fault('invalid', `${fullAutoProblem}.`);
   if (typeof model !== 'string') return;
   if (!providerFor) throw new Fault('invalid', 'This server offers no other models.');
+  if (!fallbackFromNamed && model.includes(','))
+    throw new Fault('invalid', 'This server lets callers name one model, without others to fall back to.');
   providerFor(model);
 }

@@ -35,6 +35,7 @@ import { nextAction } from '../session/next-action.ts';
 import type { SessionState } from '../session/session-state.ts';
 import type { Bus } from './bus.ts';
 import { ClientToolBroker } from './client-tools.ts';
+import { CoolDowns } from './cool-downs.ts';
 import { EphemeralSessions } from './ephemeral-sessions.ts';
 import { defaultRetryDelayMs, RunQueue } from './run-queue.ts';
 import type { Session } from './session.ts';
@@ -45,7 +46,9 @@ import type { ObservedSession } from './snapshot.ts';
 import { drive } from './turn.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-export type EngineParts = Omit<TurnDeps, 'clients' | 'clock' | 'meter' | 'tracer'> & {
+export type EngineParts = Omit<TurnDeps, 'clients' | 'clock' | 'coolDowns' | 'meter' | 'tracer'> & {
+  /** how long a model of a chain is not asked after its first failure; 30 seconds by default */
+  readonly coolDownMs?: number;
   /** the clock of the machine by default */
   readonly clock?: Clock;
   /** cryptographically secure by default */
@@ -128,6 +131,8 @@ const OUTAGE_MS = 1_000;
 const KEPT_IN_MEMORY = 200;
 const KEPT_CHARACTERS = 64 * 1024 * 1024;
 const EPHEMERAL_IDLE_MS = 600_000;
+/** How long a model of a chain is not asked after its first failure. */
+const COOL_DOWN_MS = 30_000;
 
 export function assemble(parts: EngineParts): EngineInternals {
   const { store, catalog, providerFor, limits = NO_LIMITS } = parts;
@@ -136,6 +141,7 @@ export function assemble(parts: EngineParts): EngineInternals {
     ...parts,
     provider: withinLimits(parts.provider, limits),
     ...(providerFor ? { providerFor: (model) => withinLimits(providerFor(model), limits) } : {}),
+    coolDowns: new CoolDowns(parts.now, parts.coolDownMs ?? COOL_DOWN_MS),
     clients: parts.clients ?? new ClientToolBroker(clock),
     clock,
     meter,
@@ -499,6 +505,9 @@ export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider
   },
   get counts() {
     return provider.counts ?? false;
+  },
+  get fallbacks() {
+    return (provider.fallbacks ?? []).map((one) => withinLimits(one, limits));
   },
   acceptsLink: (link) => provider.acceptsLink?.(link) ?? false,
   async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {

@@ -4,6 +4,7 @@ import {
   type ContextUse,
   type DurableEvent,
   type DurableEventBody,
+  type Fallback,
   Fault,
   type FaultCode,
   type JsonObject,
@@ -25,7 +26,9 @@ import type { ModelCallInfo, ModelOutcome, ModelTrace, Observers } from '../port
 import { defineTool, type Tool } from '../ports/tool.ts';
 import type { Agent } from '../session/agent-catalog.ts';
 import { type Context, evolveContext } from '../session/context.ts';
+import { type Choice, chooseModel } from '../session/fallback.ts';
 import { paired } from '../session/history.ts';
+import type { SessionState } from '../session/session-state.ts';
 import { overheadTokens, promptTokens } from '../session/tokens.ts';
 import type { Session } from './session.ts';
 import type { TurnDeps } from './turn-deps.ts';
@@ -71,6 +74,8 @@ export class ModelCall implements Disposable {
 /** A request to a model without the conversation. */
 export type Request = {
   readonly provider: Provider;
+  /** the models that may answer, in order; the provider is one of them */
+  readonly chain: readonly Provider[];
   readonly instructions: string;
   readonly tools: readonly ToolSpec[];
   readonly options?: ModelOptions;
@@ -81,7 +86,7 @@ export type Request = {
 /** The agent's request. Throws a `Fault` if the agent no longer exists or its model cannot be used. */
 export function requestBy(agentId: string, session: Session, deps: TurnDeps): Request {
   const agent = deps.catalog.agent(agentId);
-  return requestWith(providerOf(deps, agent, session.state.model), agent, { session, deps });
+  return requestWith(chainOf(deps, agent, session.state), agent, { session, deps });
 }
 
 /**
@@ -95,23 +100,28 @@ export function nextRequest(session: Session, deps: TurnDeps): Request {
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
     const agent = catalog.agent(catalog.first(catalog.defaultDomain).id);
-    return requestWith(provider, agent, { session, deps });
+    return requestWith([provider], agent, { session, deps });
   }
 }
 
 function requestWith(
-  provider: Provider,
+  chain: Chain,
   agent: Agent,
   { session, deps }: { session: Session; deps: TurnDeps },
 ): Request {
   const terms = session.state.turn?.terms ?? {};
-  return { provider, ...requestFor(agent, { terms, owner: session.ref.owner, deps }) };
+  const choice = chain.length > 1 ? answering(chain, { session, deps }) : null;
+  const provider = choice?.model ?? chain[0];
+  return { provider, chain, ...requestFor(agent, { terms, owner: session.ref.owner, deps }) };
 }
 
 type RequestOf = { readonly terms: TurnOptions; readonly owner: PrincipalId; readonly deps: TurnDeps };
 
 /** The request of an agent in a turn with the given terms. */
-export function requestFor(agent: Agent, { terms, owner, deps }: RequestOf): Omit<Request, 'provider'> {
+export function requestFor(
+  agent: Agent,
+  { terms, owner, deps }: RequestOf,
+): Omit<Request, 'provider' | 'chain'> {
   const own = `${deps.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`;
   const instructions = terms.instructions ?? own;
   return {
@@ -136,14 +146,50 @@ export async function promptOf(session: Session, request: Request): Promise<Prom
   };
 }
 
-/** The session's model, else the agent's, else the server's. */
-export const providerOf = (
-  { provider, providerFor }: TurnDeps,
+type Chain = readonly [Provider, ...Provider[]];
+
+/** The session's model, else the agent's chain, else the server's. A model that a caller has named stands alone unless the operator allows it. */
+function chainOf(
+  { provider, providerFor, fallbackFromNamed }: TurnDeps,
   agent: Agent,
-  chosen: string | null,
-): Provider => {
-  const model = chosen ?? agent.model;
-  return (model !== undefined && providerFor?.(model)) || provider;
+  { model: chosen, turn }: Pick<SessionState, 'model' | 'turn'>,
+): Chain {
+  const named = (model: string | undefined) => (model !== undefined && providerFor?.(model)) || provider;
+  const first = named(chosen ?? agent.model);
+  const isNamed = chosen !== null || turn?.terms.namesModel === true;
+  if (isNamed && !fallbackFromNamed) return [first];
+  const own = chosen === null ? [] : [named(agent.model)];
+  const rest = [first, ...own].flatMap((one) => [one, ...(one.fallbacks ?? [])]);
+  const isRepeated = ({ name, model }: Provider, index: number) =>
+    rest.findIndex((one) => one.name === name && one.model === model) < index;
+  return [first, ...rest.filter((one, index) => index > 0 && !isRepeated(one, index))];
+}
+
+/** The session's model, else the agent's, else the server's: the first of its chain. */
+export const providerOf = (deps: TurnDeps, agent: Agent, chosen: string | null): Provider =>
+  chainOf(deps, agent, { model: chosen, turn: null })[0];
+
+/** The model of the chain that answers next; null if all have failed in this step. */
+export function answering(
+  chain: readonly Provider[],
+  { session, deps, tokens = 0, passed = session.state.turn?.fallback?.passed ?? [] }: Answering,
+): Choice<Provider> | null {
+  const { strategy, threshold } = deps.context;
+  return chooseModel(chain, {
+    passed,
+    coolingUntil: (model) => deps.coolDowns.until(model),
+    tokens,
+    threshold: strategy === 'none' ? 1 : threshold,
+    now: deps.now(),
+  });
+}
+
+type Answering = {
+  readonly session: Session;
+  readonly deps: TurnDeps;
+  /** of the request; 0: all contexts are large enough */
+  readonly tokens?: number;
+  readonly passed?: Fallback['passed'];
 };
 
 /** The tools that the agent names, or all of them, plus those of the turn's caller. */

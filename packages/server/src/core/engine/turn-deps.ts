@@ -8,6 +8,7 @@ import type { ApprovalMode, Rule } from '../session/approvals.ts';
 import type { Turn } from '../session/session-state.ts';
 
 import type { ClientToolBroker } from './client-tools.ts';
+import type { CoolDowns } from './cool-downs.ts';
 import type { Session } from './session.ts';
 
 /** Dependencies of a turn, apart from its session. */
@@ -28,6 +29,10 @@ export type TurnDeps = Observers & {
   readonly trim?: (items: readonly ContextItem[]) => readonly ContextItem[];
   /** for agents that name their own model */
   readonly providerFor?: (model: string) => Provider;
+  /** models of chains that failed recently */
+  readonly coolDowns: CoolDowns;
+  /** whether the chain also stands behind a model that a caller has named */
+  readonly fallbackFromNamed?: boolean;
   readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };
   readonly maxSteps: number;
   /** asked in this order before each model call of a turn */

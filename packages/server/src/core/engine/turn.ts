@@ -7,17 +7,20 @@ import {
   type BlockId,
   type CallId,
   type DurableEventBody,
+  type Fallback,
   Fault,
   type FaultData,
   type Sealed,
 } from '@parlance/protocol';
 import { LeaseLost } from '../ports/lease.ts';
-import type { OnDelta, ProviderEvent } from '../ports/provider.ts';
+import type { OnDelta, Provider, ProviderEvent } from '../ports/provider.ts';
 import { abortedCalls, closedBlock, joining, turnStarted, unknownOutcome } from '../session/decide.ts';
+import { isSameModel, mayFallBack } from '../session/fallback.ts';
 import { type NextAction, nextAction } from '../session/next-action.ts';
 import { addUsage, type SessionState } from '../session/session-state.ts';
 import { compactForVendor, compactIfFull } from './compaction.ts';
 import {
+  answering,
   contextAfter,
   estimateOf,
   ModelCall,
@@ -25,6 +28,7 @@ import {
   type Request,
   readContext,
   requestBy,
+  tokensIn,
   useOf,
   withContextUse,
 } from './model-step.ts';
@@ -101,6 +105,8 @@ type Step = {
   readonly calls: DurableEventBody<'call.requested'>[];
   /** ids of the calls whose arguments are being streamed, by position */
   readonly streamed: CallId[];
+  /** the model has failed before: it is not tried twice */
+  readonly isProbe: boolean;
 };
 
 /**
@@ -124,10 +130,63 @@ async function callModel(active: ActiveTurn): Promise<StartedCalls | null> {
   if (joining(session.state).length > 0)
     await session.transact((state) => (state.turn?.id === turn.id ? joining(state) : []));
   const request = requestBy(turn.agent.id, session, deps);
-  await compactIfFull(session, deps, { turn, request, signal });
+  if (request.chain.length > 1) {
+    const provider = await chosenModel(active, request);
+    return ask(active, { ...request, provider });
+  }
+  return ask(active, request);
+}
+
+/** The model of the chain that answers. Readers are told before it does, if it is another one than they know of. */
+async function chosenModel(active: ActiveTurn, request: Request): Promise<Provider> {
+  const { session, deps, turn } = active;
+  const { chain } = request;
+  const tokens = tokensIn(await session.context(), request);
+  const choice = answering(chain, { session, deps, tokens });
+  const [first = request.provider] = chain;
+  if (!choice) return first;
+  const { model, passed } = choice;
+  const { fallback } = turn;
+  const isKnown = fallback ? isSameModel(fallback, model) : model === first;
+  if (model === first || isKnown) return model;
+  const why = passed.find((one) => isSameModel(one, first));
+  const code = deps.coolDowns.reason(first);
+  const message =
+    why?.reason === 'cooling' ? `${first.model} failed recently.` : `${first.model} does not answer.`;
+  const { name: provider } = model;
+  await record(active, [
+    {
+      type: 'step.restarted',
+      turn: turn.id,
+      attempt: 1,
+      delayMs: 0,
+      fault: { code, message },
+      fallback: { provider, model: model.model, passed },
+    },
+  ]);
+  return model;
+}
+
+/** Asks the model of the request. */
+async function ask(active: ActiveTurn, request: Request): Promise<StartedCalls | null> {
+  const { session, deps, turn, signal } = active;
+  const { provider, chain } = request;
+  try {
+    await compactIfFull(session, deps, { turn, request, signal });
+  } catch (thrown) {
+    const fault = asFault(thrown);
+    if (signal.aborted || !mayFallBack(fault)) throw thrown;
+    await fallBack(active, request, fault.data());
+    return null;
+  }
+  if (provider !== chain[0] && tokensIn(await session.context(), request) > provider.contextLimit) {
+    await fallBack(active, request, TOO_SMALL);
+    return null;
+  }
   const prompt = await promptOf(session, request);
   if (!session.role.isDriver) return null;
-  const { name, model } = request.provider;
+  using asked = chain.length > 1 ? deps.coolDowns.ask(provider) : undefined;
+  const { name, model } = provider;
   using modelCall = new ModelCall(deps, {
     provider: name,
     model,
@@ -135,13 +194,14 @@ async function callModel(active: ActiveTurn): Promise<StartedCalls | null> {
     session: session.ref,
     turn: turn.id,
   });
-  const step: Step = { active, request, model, modelCall, calls: [], streamed: [] };
+  const isProbe = asked?.isProbe === true;
+  const step: Step = { active, request, model, modelCall, calls: [], streamed: [], isProbe };
   const onDelta: OnDelta = (kind, text) => {
     if (signal.aborted || session.open?.kind !== kind) return false;
     stream(active, kind, text);
     return true;
   };
-  for await (const event of request.provider.stream(prompt, signal, onDelta)) {
+  for await (const event of provider.stream(prompt, signal, onDelta)) {
     if (signal.aborted) return null;
     switch (event.type) {
       case 'text':
@@ -163,6 +223,10 @@ async function callModel(active: ActiveTurn): Promise<StartedCalls | null> {
         await sealReasoning(active, event.sealed);
         break;
       case 'retrying':
+        if (isRetryPointless(step, event)) {
+          await failStep(step, event.fault);
+          return null;
+        }
         await restartStep(step, event);
         break;
       case 'ended':
@@ -237,6 +301,74 @@ async function restartStep(step: Step, event: Extract<ProviderEvent, { type: 're
   await record(active, [{ type: 'step.restarted', turn: turn.id, attempt, delayMs, fault, host, ...shown }]);
 }
 
+/** A longer wait for a model is not worth it if another one is ready. */
+const PATIENCE_MS = 5_000;
+
+/** Whether another model is asked at once: if the model was only probed, or wants to be left alone for long. */
+function isRetryPointless(
+  { active: { session, deps, turn }, request: { chain, provider }, isProbe }: Step,
+  { delayMs, fault }: Extract<ProviderEvent, { type: 'retrying' }>,
+): boolean {
+  if (chain.length === 1 || !mayFallBack(fault) || !(isProbe || delayMs > PATIENCE_MS)) return false;
+  const passed = withPassed(turn.fallback, provider, { reason: 'failed' });
+  const next = answering(chain, { session, deps, passed });
+  return next !== null && (isProbe || next.isReady);
+}
+
+const withPassed = (
+  fallback: Fallback | undefined,
+  model: Provider,
+  why: Pick<Fallback['passed'][number], 'reason' | 'until'>,
+): Fallback['passed'] => [
+  ...(fallback?.passed ?? []).filter((one) => !isSameModel(one, model)),
+  { provider: model.name, model: model.model, ...why },
+];
+
+const TOO_SMALL: FaultData = {
+  code: 'context_too_long',
+  message: 'The conversation is too long for the model.',
+};
+
+const noneLeft = ([first]: readonly Provider[], { model }: Provider): string =>
+  `${first?.model} does not answer, and the conversation is too long for ${model}.`;
+
+/** Restarts the step on the next model of the chain. Throws the fault if it is not one that another model can help with, or if none is left. */
+async function fallBack(active: ActiveTurn, request: Request, fault: FaultData): Promise<void> {
+  const { chain, provider } = request;
+  const { session, deps, turn } = active;
+  const isTooSmall = fault.code === 'context_too_long' && provider !== chain[0];
+  if (chain.length === 1 || !(isTooSmall || mayFallBack(fault))) throw Fault.from(fault);
+  const passed = withPassed(
+    session.state.turn?.fallback,
+    provider,
+    isTooSmall
+      ? { reason: 'too_small' }
+      : { reason: 'failed', until: deps.coolDowns.failed(provider, fault) },
+  );
+  const tokens = tokensIn(await session.context(), request);
+  const next = answering(chain, { session, deps, tokens, passed });
+  if (!next && isTooSmall) throw new Fault('provider_unavailable', noneLeft(chain, provider));
+  if (!next) throw Fault.from(fault);
+  const { name, model } = next.model;
+  deps.meter.add('model_fallbacks', fault.code);
+  deps.log.warn(
+    { session: session.ref.id, turn: turn.id, model: provider.model, fallback: model, code: fault.code },
+    'model fallback',
+  );
+  const shown = (await hasShown(active)) ? { shown: true as const } : {};
+  await record(active, [
+    {
+      type: 'step.restarted',
+      turn: turn.id,
+      attempt: 1,
+      delayMs: 0,
+      fault,
+      ...shown,
+      fallback: { provider: name, model, passed: next.passed },
+    },
+  ]);
+}
+
 /** Whether the step has streamed or recorded anything. */
 async function hasShown({ session }: ActiveTurn): Promise<boolean> {
   const { entries, settled } = await session.context();
@@ -252,19 +384,24 @@ async function endStep(
   const { usage, stop } = event;
   modelCall.ended(usage, stop);
   const answer = [...blockEnd(session.open, deps.now), ...calls];
-  const counted = request.provider.counts && { ...(await countedStep(active, request, answer)), model };
+  const isOfChain = request.chain.length > 1;
+  if (isOfChain) deps.coolDowns.answered(request.provider);
+  const counted = {
+    ...(request.provider.counts && (await countedStep(active, request, answer))),
+    ...((request.provider.counts || isOfChain) && { model }),
+  };
   const events = [...answer, { type: 'step.ended', turn: turn.id, usage, stop, ...counted } as const];
   if (calls.length > 0) return startCalls(active, calls, events);
   await endTurn(active, events, { usage: addUsage(turn.usage, usage) });
   return null;
 }
 
-/** Compacts once if the vendor rejects the prompt as too long; the step then runs again. */
+/** Compacts once if the vendor rejects the prompt as too long, or asks another model; the step then runs again. */
 async function failStep({ active, request, modelCall }: Step, fault: FaultData): Promise<void> {
   const { session, deps, signal, turn } = active;
   modelCall.failed(fault.code);
   if (fault.code !== 'context_too_long' || !(await compactForVendor(session, deps, { request, signal })))
-    throw Fault.from(fault);
+    return fallBack(active, request, fault);
   // Readers must discard what the first attempt has shown.
   if (await hasShown(active))
     await record(active, [

@@ -115,6 +115,8 @@ export interface Provider {
   readonly contextLimit: number;
   /** whether `usage` is the vendor's count instead of an estimate */
   readonly counts?: boolean;
+  /** the models that may answer instead, in order; used by the engine */
+  readonly fallbacks?: readonly Provider[];
   /** Whether the vendor fetches such a link for the model. Without it, links are sent as their text. */
   readonly acceptsLink?: (link: Link) => boolean;
   /**

@@ -30,6 +30,8 @@ export type CounterName =
   | 'refusals'
   /** label: accepted, refused, limited */
   | 'logins'
+  /** steps that another model of a chain took over; label: why the one before it failed */
+  | 'model_fallbacks'
   /** resumed sessions that another node or an earlier process drove */
   | 'takeovers'
   /** appends refused because another node drives the session */

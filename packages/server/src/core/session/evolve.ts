@@ -10,6 +10,7 @@ import {
   turnOptionsOf,
   type Usage,
 } from '@parlance/protocol';
+import { afterStep } from './fallback.ts';
 import {
   addUsage,
   type OpenCall,
@@ -93,6 +94,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         steps: turn.steps + 1,
         usage: addUsage(turn.usage, event.usage),
         answered: turn.calls.length === 0,
+        fallback: afterStep(turn.fallback, event.model),
       }));
     case 'call.requested': {
       const { call, tool, input, malformed } = event;
@@ -167,10 +169,13 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       return { ...state, renamed: event.automatic !== true };
     case 'session.labelled':
       return { ...state, labels: { ...state.labels, ...event.labels } };
+    case 'step.restarted': {
+      const { fallback } = event;
+      return fallback ? inTurn(state, (turn) => ({ ...turn, fallback })) : state;
+    }
     case 'history.removed':
     case 'session.rewound':
     case 'turn.resumed':
-    case 'step.restarted':
     case 'reasoning.ended':
     case 'approval.explained':
     case 'question.repeated':

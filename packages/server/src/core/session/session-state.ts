@@ -13,6 +13,7 @@ import type {
   ConnectionId,
   DirectCall,
   DurableEvent,
+  Fallback,
   InputId,
   JsonObject,
   Question,
@@ -86,6 +87,8 @@ export type Turn = {
   readonly questions: readonly OpenQuestion[];
   /** questions of the turn itself that have ended, in order */
   readonly settled: readonly SettledQuestion[];
+  /** the model that answers instead of the first one of the chain */
+  readonly fallback?: Fallback | undefined;
 };
 
 export type QueuedInput = {

@@ -171,7 +171,9 @@ export type ContentEvent =
   | (Official<'TOOL_CALL_RESULT', 'messageId' | 'toolCallId' | 'content' | 'role'> & {
       readonly content: string;
       readonly role: 'tool';
-    });
+    })
+  /** another model answers from here on */
+  | (Official<'CUSTOM', 'name' | 'value'> & { readonly name: 'model' });
 
 export type DeltaEvent = Official<
   'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT',

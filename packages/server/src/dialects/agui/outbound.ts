@@ -183,7 +183,14 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
       const next = { ...state, answers: state.answers + 1, texts: 0, shown: false };
       return [next, [{ body: { turn, kind: 'answered', usage } }]];
     }
-    case 'step.restarted':
+    case 'step.restarted': {
+      const { turn, fallback, fault } = event;
+      const [next, updates] = restart(state, turn);
+      if (!fallback) return [next, updates];
+      const { provider, model } = fallback;
+      const value = { provider, model, reason: fault.message };
+      return [next, [...updates, ...bodies(turn, [{ type: 'CUSTOM', name: 'model', value }])]];
+    }
     case 'turn.resumed':
       return restart(state, event.turn);
     case 'tool.ended': {

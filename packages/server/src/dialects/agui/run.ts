@@ -288,6 +288,7 @@ class ClientView {
   /** Whether the client already has the content of the event. */
   has(event: ContentEvent): boolean {
     if (event.type === 'TOOL_CALL_RESULT') return this.#results.has(event.toolCallId);
+    if (event.type === 'CUSTOM') return false;
     return 'toolCallId' in event ? this.#calls.has(event.toolCallId) : this.#messages.has(event.messageId);
   }
 
@@ -546,6 +547,7 @@ class MessageList {
       case 'REASONING_END':
       case 'TEXT_MESSAGE_END':
       case 'TOOL_CALL_END':
+      case 'CUSTOM':
         return;
     }
   }

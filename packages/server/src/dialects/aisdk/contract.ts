@@ -171,6 +171,8 @@ export type Chunk =
       'text-start' | 'text-delta' | 'text-end' | 'reasoning-start' | 'reasoning-delta' | 'reasoning-end'
     >
   | (Official<'finish'> & { readonly finishReason: FinishReason })
+  /** another model answers from here on */
+  | (Official<'message-metadata'> & { readonly messageMetadata: { readonly model: string } })
   | ToolChunk;
 
 export type ToolChunk =

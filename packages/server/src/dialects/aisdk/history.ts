@@ -240,7 +240,7 @@ type UIPart =
 type UIMessage = {
   readonly id: string;
   readonly role: 'user' | 'assistant';
-  readonly metadata?: Json;
+  metadata?: Json;
   readonly parts: UIPart[];
 };
 
@@ -259,6 +259,9 @@ class MessageBuilder {
     switch (chunk.type) {
       case 'steering-message':
         parts.push(chunk);
+        break;
+      case 'message-metadata':
+        this.message.metadata = chunk.messageMetadata;
         break;
       case 'start-step':
         parts.push({ type: 'step-start' });

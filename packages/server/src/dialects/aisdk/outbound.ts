@@ -135,7 +135,13 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
       if (state.step === 'writing' || state.step === 'calling') return [after, NONE];
       return inStep(state, event.turn, () => [after, emptyText(event.id)]);
     }
-    case 'step.restarted':
+    case 'step.restarted': {
+      const { turn, fallback } = event;
+      const [next, frames] = restarted(state, turn);
+      if (!fallback) return [next, frames];
+      const messageMetadata = { model: fallback.model };
+      return [next, [...frames, ...framesOf(turn, { type: 'message-metadata', messageMetadata })]];
+    }
     case 'turn.resumed':
       return restarted(state, event.turn);
     case 'approval.requested': {

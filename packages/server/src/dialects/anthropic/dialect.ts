@@ -178,7 +178,9 @@ async function begin(ctx: Context, incoming: AuthenticatedRequest, body: Message
     const { tokens } = await ctx.engine.contextUse(started.ref);
     const head: Head = {
       id: `msg_${started.start.id.replace(/[^\w-]/g, '')}`,
-      model,
+      get model() {
+        return answered.answer.fallback.name ?? model;
+      },
       inputTokens: Math.max(1, Math.ceil(tokens)),
       showsThinking: showsThinking(body),
     };

@@ -32,7 +32,7 @@ export function chatRequestOf(
   body: MessageRequest,
 ): ChatRequest {
   const { principal, session, key, request } = incoming;
-  const { agent } = models.choose(body.model);
+  const { agent, named } = models.choose(body.model);
   const client = request.headers.get(CLIENT_SESSION_HEADER);
   return {
     dialect: 'anthropic',
@@ -40,7 +40,7 @@ export function chatRequestOf(
     session,
     key,
     ...conversationOf(body.messages),
-    terms: { ...termsOf(setupOf(body)), options: optionsOf(body) },
+    terms: { ...termsOf(setupOf(body)), options: optionsOf(body), ...named },
     agent,
     ...(client && { labels: { [CLIENT_SESSION]: client.slice(0, 200) } }),
   };

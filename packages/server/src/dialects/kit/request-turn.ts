@@ -138,6 +138,17 @@ export const TOO_SLOW = new Fault('too_slow', 'The stream was read too slowly. T
 
 // The answer to a request, collected from the updates of a turn.
 
+/** Which model answers once another one than the first has. */
+export class FallbackModel {
+  /** null: the first one */
+  name: string | null = null;
+
+  add(update: TurnUpdate): void {
+    if (update.kind === 'restarted') this.name = update.model ?? this.name;
+    else if (update.kind === 'step' && this.name !== null) this.name = update.model ?? this.name;
+  }
+}
+
 /** Why an answer ends. */
 export type Finish = 'done' | 'length' | 'refused' | 'calls';
 
@@ -149,6 +160,8 @@ const BETWEEN_BLOCKS = '\n\n';
 
 export class Answer {
   usage: Usage = { inputTokens: 0, outputTokens: 0 };
+  /** the model that answers, if it is not the one that was asked first */
+  readonly fallback = new FallbackModel();
   readonly #text = new RepeatedText();
   readonly #calls: CallAnswers;
   #finish: Finish = 'done';
@@ -195,6 +208,7 @@ export class Answer {
 
   /** Throws a `Fault` if the model restarted and its output differs from what was already sent. */
   add(update: TurnUpdate): readonly Delta[] {
+    this.fallback.add(update);
     switch (update.kind) {
       case 'text':
         return this.#append(update.block, update.text);

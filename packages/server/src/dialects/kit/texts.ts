@@ -28,13 +28,18 @@ export const questionText = (ask: Ask): string => {
 type Restarted = DurableEvent<'step.restarted'>;
 
 /** Null for repeated attempts of the same call. */
-export const restartText = (event: Restarted): string | null =>
-  isFirst(event) ? `Trying again${where(event)}: ${event.fault.message}` : null;
+export function restartText(event: Restarted): string | null {
+  const { fallback, fault } = event;
+  if (fallback) return `${fault.message} ${fallback.model} answers instead.`;
+  return isFirst(event) ? `Trying again${where(event)}: ${fault.message}` : null;
+}
 
 /** For clients that show the answer while it is streamed. Null if there is nothing new to report. */
 export function streamRestartText(event: Restarted): string | null {
-  const tried = `${event.fault.message} Trying again${where(event)}`;
-  if (isFirst(event)) return event.shown ? `${tried}; the partial answer is discarded.` : `${tried}.`;
+  const { fallback, fault } = event;
+  const tried = `${fault.message} ${fallback ? `${fallback.model} answers instead` : `Trying again${where(event)}`}`;
+  if (fallback || isFirst(event))
+    return event.shown ? `${tried}; the partial answer is discarded.` : `${tried}.`;
   return event.shown ? `${event.fault.message} The partial answer is discarded.` : null;
 }
 

@@ -27,8 +27,19 @@ export type TurnUpdate = { readonly turn: TurnId } & (
   /** `offset` characters of the call's arguments came before */
   | (Writing & { readonly kind: 'arguments' })
   /** output since the last step is discarded; `shown`: some of it may have been streamed */
-  | { readonly kind: 'restarted'; readonly shown: boolean }
-  | { readonly kind: 'step'; readonly usage: Usage; readonly stop: 'done' | 'calls' | 'length' | 'refused' }
+  | {
+      readonly kind: 'restarted';
+      readonly shown: boolean;
+      /** another model answers from here on */
+      readonly model?: string;
+    }
+  | {
+      readonly kind: 'step';
+      readonly usage: Usage;
+      readonly stop: 'done' | 'calls' | 'length' | 'refused';
+      /** the model that answered, if it is known */
+      readonly model?: string | undefined;
+    }
   | (RequestedCall & { readonly kind: 'requested' | 'running' | 'deferred' })
   /** `before` is the previous phase of the call */
   | (RequestedCall & Ended & { readonly kind: 'result'; readonly before: Phase })
@@ -149,11 +160,13 @@ function step(state: State, event: SessionEvent): StepResult<State, TurnUpdate> 
     case 'step.restarted':
     case 'turn.resumed': {
       const shown = event.type === 'turn.resumed' || event.shown === true;
-      return [{ ...state, block: null }, [{ body: { turn: event.turn, kind: 'restarted', shown } }]];
+      const model = event.type === 'step.restarted' ? event.fallback?.model : undefined;
+      const restarted = { turn: event.turn, kind: 'restarted' as const, shown, ...(model && { model }) };
+      return [{ ...state, block: null }, [{ body: restarted }]];
     }
     case 'step.ended': {
-      const { turn, usage, stop } = event;
-      return [state, [{ body: { turn, kind: 'step', usage, stop } }]];
+      const { turn, usage, stop, model } = event;
+      return [state, [{ body: { turn, kind: 'step', usage, stop, ...(model && { model }) } }]];
     }
     case 'call.requested': {
       const { turn, call, tool, input } = event;

@@ -2,7 +2,7 @@
  * What the APIs of vendors have in common: the caller and the session of a request, errors of requests, the model or
  * agent that a request names, and its answer, whole or as a stream.
  */
-import type { Fault, Principal } from '@parlance/protocol';
+import type { Fault, Principal, TurnOptions } from '@parlance/protocol';
 import type { Context as HonoContext } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
@@ -10,6 +10,7 @@ import type { Engine } from '../../core/index.ts';
 import type { EventStream, Pieces } from '../../http/connection.ts';
 import { mayStaySilent } from '../../http/idle-connections.ts';
 import { principalOfVendorClient } from '../../http/request-identity.ts';
+import { namesOfChain } from '../../lib/model-chain.ts';
 import { type ChatRequest, invalid, type Progress, RequestFault, type StartedTurn } from './chat-request.ts';
 import { type DialectContext, type LogIds, reported, requestIds } from './dialect.ts';
 import type { InvalidRequest } from './endpoint.ts';
@@ -148,16 +149,17 @@ class Models {
   }
 
   /** Throws like `find`. Without an agent, it is that of the session, or the default one. */
-  choose(name: string): { readonly agent?: string } {
+  choose(name: string): { readonly agent?: string; readonly named: Pick<TurnOptions, 'namesModel'> } {
     const id = this.find(name);
-    return id === DEFAULT || id === this.ctx.about.model ? {} : { agent: id };
+    if (id !== DEFAULT && id !== this.ctx.about.model) return { agent: id, named: {} };
+    return { named: name === this.ctx.about.model ? { namesModel: true } : {} };
   }
 
   /** The model that the agent uses; `sessionModel` is the override of the session. */
   answering(agent: string, sessionModel: string | null): string {
     const { engine, about } = this.ctx;
     const named = engine.catalog.agents.find(({ id }) => id === agent)?.model;
-    return sessionModel ?? named ?? about.model;
+    return namesOfChain(sessionModel ?? named ?? about.model)[0];
   }
 
   #isServed(id: string): boolean {

@@ -2,6 +2,7 @@
 import type { Principal } from '@parlance/protocol';
 import type * as api from '@parlance/protocol/api';
 import type { Agent, Engine, OpenQuestion, SessionRecord, SessionSnapshot } from '../../core/index.ts';
+import { namesOfChain } from '../../lib/model-chain.ts';
 import type { About } from '../kit/administration.ts';
 import type { Sent } from '../kit/endpoint.ts';
 
@@ -65,7 +66,7 @@ export function pendingView({ ref }: SessionSnapshot, asked: OpenQuestion): Sent
 
 export function aboutView(about: About, { catalog }: Engine, principal: Principal): Sent<api.About> {
   const { domains, agents } = catalog.listed;
-  const named = agents.flatMap(({ model }) => (model === undefined ? [] : [model]));
+  const named = agents.flatMap(({ model }) => (model === undefined ? [] : namesOfChain(model)));
   return {
     ...pick(about, 'version', 'auth', 'provider', 'model', 'vendors', 'approval', 'sandbox', 'dialects'),
     principal,

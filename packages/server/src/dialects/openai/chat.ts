@@ -29,7 +29,9 @@ export async function answerChat(
   const head = {
     id: `chatcmpl-${(input ?? [turn, ...calls].join('-')).replace(/[^\w-]/g, '')}`,
     created: Math.floor(ctx.now() / 1000),
-    model,
+    get model() {
+      return answer.fallback.name ?? model;
+    },
   };
   const finished = requestTurn.done.then(() => ctx.sessions.remember(started, chat, answer.items));
   finished.catch(() => undefined);
@@ -51,12 +53,13 @@ function chatRequestOf(
   body: CompletionRequest,
 ): ChatRequest {
   const { instructions, items, newFrom } = conversationOf(body.messages);
-  const { agent } = models.choose(body.model);
+  const { agent, named } = models.choose(body.model);
   const tools = (body.tools ?? []).flatMap((tool) => ('function' in tool ? [tool.function] : []));
   const { tool_choice: choice, response_format: format } = body;
   if (typeof choice === 'object' && choice && !tools.some(({ name }) => name === choice.function.name))
     throw invalid('tool_choice', `There is no tool ${choice.function.name}.`);
   const terms: TurnOptions = {
+    ...named,
     ...(tools.length > 0 && {
       tools: tools.map(callerTool),
       agentTools: false,
@@ -145,18 +148,14 @@ const pieces: Pieces<ChunkFrame> = {
 class ChunkEvents implements AnswerEvents<ChunkFrame> {
   readonly dialect = 'openai';
   readonly pieces = pieces;
-  readonly #before: string;
-  readonly #after: string;
+  #model: string | null = null;
+  #before = '';
+  #after = '';
 
   constructor(
     private readonly head: Head,
     private readonly includesUsage: boolean,
-  ) {
-    // A token costs one escape and two concatenations.
-    const [before = '', after = ''] = this.#chunk({ content: '' }, null).split('"content":""');
-    this.#before = `${before}"content":`;
-    this.#after = after;
-  }
+  ) {}
 
   start(): ChunkFrame[] {
     return [{ delta: { role: 'assistant', content: '', refusal: null } }];
@@ -190,11 +189,22 @@ class ChunkEvents implements AnswerEvents<ChunkFrame> {
   }
 
   encode(frame: ChunkFrame): string {
-    if ('text' in frame) return this.#before + JSON.stringify(frame.text) + this.#after;
+    if ('text' in frame) {
+      // A token costs one escape and two concatenations.
+      if (this.#model !== this.head.model) this.#enclose();
+      return this.#before + JSON.stringify(frame.text) + this.#after;
+    }
     if ('delta' in frame) return this.#chunk(frame.delta, frame.finish ?? null);
     if ('done' in frame) return 'data: [DONE]\n\n';
     const chunk: ChatCompletionChunk = { ...this.#head, choices: [], usage: usageObject(frame.usage) };
     return encoded(chunk);
+  }
+
+  #enclose(): void {
+    this.#model = this.head.model;
+    const [before = '', after = ''] = this.#chunk({ content: '' }, null).split('"content":""');
+    this.#before = `${before}"content":`;
+    this.#after = after;
   }
 
   get #head() {

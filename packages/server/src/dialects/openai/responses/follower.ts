@@ -1,7 +1,7 @@
 /** Follows a segment: the response and the events of its stream, until the turn waits or ends. */
 import { Fault, type HistoryItem, type Principal, type Usage } from '@parlance/protocol';
 import { addUsage, type SessionRef } from '../../../core/index.ts';
-import { cancelTurn } from '../../kit/request-turn.ts';
+import { cancelTurn, FallbackModel } from '../../kit/request-turn.ts';
 import {
   type Blocked,
   type RequestedApproval,
@@ -58,6 +58,7 @@ export class ResponseFollower {
   #status: ResponseStatus = 'queued';
   #endedAt: number | null = null;
   #sequence = 0;
+  readonly #fallback = new FallbackModel();
 
   private constructor(
     readonly segment: Segment,
@@ -101,14 +102,18 @@ export class ResponseFollower {
     const { output, usage, stop } = this.#writer;
     const status = this.#status;
     const reason = stop === 'length' ? 'max_output_tokens' : 'content_filter';
-    return responseObject(this.segment.head, {
-      status,
-      output,
-      usage: this.isOver ? usage : null,
-      completedAt: status === 'completed' ? this.#endedAt : null,
-      error: status === 'failed' && this.fault ? errorOf(this.fault) : null,
-      reason: status === 'incomplete' ? reason : null,
-    });
+    const { head } = this.segment;
+    return responseObject(
+      { ...head, model: this.#fallback.name ?? head.model },
+      {
+        status,
+        output,
+        usage: this.isOver ? usage : null,
+        completedAt: status === 'completed' ? this.#endedAt : null,
+        error: status === 'failed' && this.fault ? errorOf(this.fault) : null,
+        reason: status === 'incomplete' ? reason : null,
+      },
+    );
   }
 
   /** the answer as history items, as a client sends it back */
@@ -135,6 +140,7 @@ export class ResponseFollower {
   #take(update: TurnUpdate): void {
     if (this.#status === 'queued') this.#status = 'in_progress';
     if (update.kind === 'blocked') return void this.#blocked(update);
+    this.#fallback.add(update);
     const wasShown = update.kind === 'restarted' && (update.shown || this.#writer.isOpen);
     const isExact = this.#writer.isOpen;
     this.#writer.add(update);

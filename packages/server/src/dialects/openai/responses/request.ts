@@ -35,7 +35,7 @@ export async function chatRequestOf(
       'background',
       'A response in the background is stored: it cannot be combined with store: false.',
     );
-  const { agent } = ctx.models.choose(body.model);
+  const chosen = ctx.models.choose(body.model);
   const { principal, key } = incoming;
   const input = inputConversation(await resolved(ctx, principal, body.input));
   const named = typeof conversation === 'string' ? conversation : (conversation?.id ?? incoming.session);
@@ -43,8 +43,8 @@ export async function chatRequestOf(
     dialect: 'openai',
     principal,
     key,
-    terms: termsOf(body, input),
-    agent,
+    terms: { ...termsOf(body, input), ...chosen.named },
+    agent: chosen.agent,
     approvals: input.approvals,
     data: dataOf(ctx, body, input),
     labels: labelsOf(incoming.headers),
