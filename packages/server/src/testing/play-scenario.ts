@@ -33,7 +33,10 @@ export const scenario =
     { last = 'turn.ended', turns = 1, maxSteps = 10, tools = [], provider }: End = {},
   ): Scenario =>
   async () => {
-    const harness = await createHarness(answers, { tools, parts: { maxSteps, ...(provider && { provider }) } });
+    const harness = await createHarness(answers, {
+      tools,
+      parts: { maxSteps, ...(provider && { provider }) },
+    });
     const ended = (async () => {
       for (let turn = 0; turn < turns; turn++) await harness.nextEvent(last);
     })();
