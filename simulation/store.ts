@@ -220,7 +220,11 @@ export class Database {
   }
 
   append(
-    { node, able, mayDepose }: { readonly node: string; readonly able: boolean; readonly mayDepose: boolean },
+    {
+      node,
+      able,
+      mayTakeOver,
+    }: { readonly node: string; readonly able: boolean; readonly mayTakeOver: boolean },
     ...[expected, events, record, as = COMMAND]: Parameters<Append>
   ): { row: number; driver: Driver | null } {
     const key = sessionKey(record.ref);
@@ -234,7 +238,7 @@ export class Database {
       throw new LeaseLost(record.ref, as.epoch);
     this.sessions.append(expected, events, record);
     const take = as.by === 'command' ? as.take : 'never';
-    const isFree = driven.driver === null || (mayDepose && !this.isAlive(driven.driver));
+    const isFree = driven.driver === null || (mayTakeOver && !this.isAlive(driven.driver));
     const takes =
       running &&
       driven.driver !== node &&
@@ -338,11 +342,11 @@ export class Database {
     return `${this.#timeline}`;
   }
 
-  claim(node: string, mayDepose: boolean, ref: SessionRef): { row: number; epoch: number } | null {
+  claim(node: string, mayTakeOver: boolean, ref: SessionRef): { row: number; epoch: number } | null {
     const session = this.#data.sessions.get(sessionKey(ref));
     if (!session) return null;
     const driven = this.#driven.get(sessionKey(ref)) ?? { epoch: 0, driver: null };
-    const isFree = driven.driver === null || (mayDepose && !this.isAlive(driven.driver));
+    const isFree = driven.driver === null || (mayTakeOver && !this.isAlive(driven.driver));
     if (driven.driver !== node && !isFree) return null;
     const epoch = driven.driver === node ? driven.epoch : ++this.#epochs;
     this.#driven.set(sessionKey(ref), { driver: node, epoch });
@@ -368,13 +372,13 @@ export class Database {
 
   takeOver(
     node: string,
-    mayDepose: boolean,
+    mayTakeOver: boolean,
     limit: number,
   ): { ref: SessionRef; row: number; epoch: number }[] {
     const taken: { ref: SessionRef; row: number; epoch: number }[] = [];
     for (const { ref, driven } of this.running()) {
       if (taken.length >= limit) break;
-      const claimed = driven.driver === node ? null : this.claim(node, mayDepose, ref);
+      const claimed = driven.driver === node ? null : this.claim(node, mayTakeOver, ref);
       if (claimed) taken.push({ ref, ...claimed });
     }
     return taken;
@@ -454,7 +458,7 @@ type Tracked = <Result>(key: string, work: Promise<Result>) => Promise<Result>;
 const nothing = () => undefined;
 
 function ownStore(database: Database, process: Process, reads: Reads, tracked: Tracked): NodeStore {
-  const appender = { node: process.name, able: false, mayDepose: false };
+  const appender = { node: process.name, able: false, mayTakeOver: false };
   const plain = {
     ...reads,
     append: (...given: Parameters<Append>) => {
@@ -518,7 +522,7 @@ function sharedStore(database: Database, process: Process, reads: Reads, tracked
   const write = (given: Parameters<Append>, before: () => void = nothing): Promise<Driver | null> => {
     const [, , record] = given;
     const key = sessionKey(record.ref);
-    const appender = { node, able: heartbeat.healthy, mayDepose: heartbeat.mayDepose };
+    const appender = { node, able: heartbeat.healthy, mayTakeOver: heartbeat.mayTakeOver };
     const work = database.request(
       process,
       'write',
@@ -591,11 +595,11 @@ function sharedStore(database: Database, process: Process, reads: Reads, tracked
     claim: (ref) =>
       held.changing(ref, async () => {
         if (!heartbeat.healthy) return null;
-        const { mayDepose } = heartbeat;
+        const { mayTakeOver } = heartbeat;
         const claimed = await database.request(
           process,
           'write',
-          () => database.claim(node, mayDepose, ref),
+          () => database.claim(node, mayTakeOver, ref),
           sessionKey(ref),
         );
         return claimed && learn({ ref, ...claimed });
@@ -607,8 +611,10 @@ function sharedStore(database: Database, process: Process, reads: Reads, tracked
       }),
     async takeOver(limit) {
       if (!heartbeat.healthy || limit <= 0) return [];
-      const { mayDepose } = heartbeat;
-      const taken = await database.request(process, 'write', () => database.takeOver(node, mayDepose, limit));
+      const { mayTakeOver } = heartbeat;
+      const taken = await database.request(process, 'write', () =>
+        database.takeOver(node, mayTakeOver, limit),
+      );
       const leased = taken.map(learn);
       return leased.length < limit ? [...leased, ...(await unknown(limit - leased.length))] : leased;
     },

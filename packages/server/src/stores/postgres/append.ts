@@ -61,7 +61,7 @@ export type Appender = {
   /** whether it may currently drive sessions */
   readonly able: boolean;
   /** whether it may declare other nodes dead */
-  readonly mayDepose: boolean;
+  readonly mayTakeOver: boolean;
   /** checkpoints that are already stored, with their session */
   readonly checkpoints: WeakMap<object, string>;
 };
@@ -106,7 +106,7 @@ export const driverOf = ({ driver, epoch }: Row): Driver | null =>
 
 function valuesOf(
   appends: readonly Append[],
-  { node, home, able, mayDepose, checkpoints }: Appender,
+  { node, home, able, mayTakeOver, checkpoints }: Appender,
 ): unknown[] {
   const events = appends.flatMap(({ bodies, versions, expected }, n) =>
     bodies.map((body, index) => ({ n, seq: expected + 1 + index, version: versions[index] ?? 1, body })),
@@ -124,7 +124,7 @@ function valuesOf(
     node,
     home,
     able,
-    mayDepose,
+    mayTakeOver,
   ];
 }
 

@@ -88,16 +88,16 @@ describe('a heartbeat', () => {
       const staged = harness();
       const { heartbeat, answers, clock } = staged;
       await heartbeat.beat();
-      expect([reason, heartbeat.mayDepose]).toEqual([reason, true]);
+      expect([reason, heartbeat.mayTakeOver]).toEqual([reason, true]);
       await happens(staged);
       Object.assign(answers, { takesMs: 0, fails: false });
       for (let waited = 0; waited < 1_500; waited += 300) {
         await heartbeat.beat();
-        expect([reason, heartbeat.healthy, heartbeat.mayDepose]).toEqual([reason, true, false]);
+        expect([reason, heartbeat.healthy, heartbeat.mayTakeOver]).toEqual([reason, true, false]);
         clock.now += 300;
       }
       await heartbeat.beat();
-      expect([reason, heartbeat.mayDepose]).toEqual([reason, true]);
+      expect([reason, heartbeat.mayTakeOver]).toEqual([reason, true]);
       await heartbeat.stop();
     }
   });
@@ -106,9 +106,9 @@ describe('a heartbeat', () => {
     const { heartbeat, clock, answers } = harness();
     answers.beat = { ...answers.beat, uptime: 1_000 };
     await heartbeat.beat();
-    expect([heartbeat.healthy, heartbeat.mayDepose]).toEqual([true, false]);
+    expect([heartbeat.healthy, heartbeat.mayTakeOver]).toEqual([true, false]);
     clock.now += 500;
-    expect([heartbeat.healthy, heartbeat.mayDepose]).toEqual([true, true]);
+    expect([heartbeat.healthy, heartbeat.mayTakeOver]).toEqual([true, true]);
     await heartbeat.stop();
   });
 

@@ -46,7 +46,7 @@ export interface Heartbeat {
   /** false if this node has fenced itself */
   readonly healthy: boolean;
   /** whether this node may declare other nodes dead */
-  readonly mayDepose: boolean;
+  readonly mayTakeOver: boolean;
   /** whether any living node, including this one, is disconnected from the bus */
   readonly busDown: boolean;
   /**
@@ -242,7 +242,7 @@ export function openHeartbeat(options: HeartbeatOptions): Heartbeat {
     get healthy() {
       return !stopped && healthy();
     },
-    get mayDepose() {
+    get mayTakeOver() {
       return !stopped && healthy() && now() >= lateUntil;
     },
     get busDown() {

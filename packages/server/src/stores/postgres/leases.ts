@@ -97,7 +97,7 @@ function openLeases({ node, home, database, heartbeat, held, onLost }: LeaseOpti
              epoch = CASE WHEN driver IS NOT DISTINCT FROM $1 THEN epoch ELSE nextval('epochs') END
            WHERE bucket = $4 AND owner = $5 AND id = $6 AND (driver = $1 OR ${FREE})
            RETURNING row, owner, id, epoch`,
-          [node, home, heartbeat.mayDepose, bucketOf(owner), owner, id],
+          [node, home, heartbeat.mayTakeOver, bucketOf(owner), owner, id],
         );
         return row ? { ...learn(row), ref: given } : null;
       }),
@@ -124,7 +124,7 @@ function openLeases({ node, home, database, heartbeat, held, onLost }: LeaseOpti
          )
          UPDATE sessions SET driver = $1, epoch = nextval('epochs') FROM free WHERE sessions.row = free.row
          RETURNING sessions.row, owner, id, epoch`,
-        [node, home, heartbeat.mayDepose, Math.min(limit, MAX_INT)],
+        [node, home, heartbeat.mayTakeOver, Math.min(limit, MAX_INT)],
       );
       const taken = rows.map(learn);
       return [...taken, ...(await unknown(limit - taken.length))];
@@ -205,7 +205,7 @@ export function thisNode(parts: NodeParts): ThisNode {
       node: id,
       home,
       able: heartbeat.healthy,
-      mayDepose: heartbeat.mayDepose,
+      mayTakeOver: heartbeat.mayTakeOver,
       checkpoints,
     }),
     onFailover: failovers.add,
