@@ -82,5 +82,6 @@ function sessionsOf<Example extends object>(
 
 export const exampleIds = (ids: Ids & { readonly socket?: string }): ExampleIds => ({
   socket: '1.1',
+  input: ids.message,
   ...ids,
 });

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { AgentRef, ApprovalAnswer, ApprovalMode, Ask } from './event-fields.ts';
 import { EVENTS, type DurableEvent as Stored } from './events.ts';
 import { FaultData } from './faults.ts';
-import { ApprovalId, BlockId, CallId, QuestionId, SessionId, TurnId } from './ids.ts';
+import { ApprovalId, BlockId, CallId, InputId, QuestionId, SessionId, TurnId } from './ids.ts';
 import { Principal, Role } from './principals.ts';
 import { Answers, QUESTION } from './questions.ts';
 
@@ -53,6 +53,12 @@ export const EventsQuery = z.object({
   limit: z.coerce.number<number | undefined>().int().min(1).max(1_000).default(200),
 });
 export type EventsQuery = z.input<typeof EventsQuery>;
+
+export const RewindQuery = z.object({
+  to: InputId.optional().describe('the message to rewind to'),
+  undo: z.string().max(100).optional().describe('instead of `to`: the rewind to undo'),
+});
+export type RewindQuery = z.input<typeof RewindQuery>;
 
 export const EventsHeaders = z.object({
   'last-event-id': z.coerce
@@ -334,6 +340,21 @@ export const EventPage = z.object({
 export type EventPage = z.infer<typeof EventPage>;
 export const Receipt = z.object({ session: SessionId, seq: Position, facts: z.array(DurableEvent) });
 export type Receipt = z.infer<typeof Receipt>;
+export const RewindPreview = z.object({
+  conversation: z.boolean().describe('whether the conversation can be rewound'),
+  files: z.array(
+    z.object({
+      path: z.string().describe('relative to the working folder; a folder ends in a slash'),
+      change: z.enum(['added', 'modified', 'deleted']).describe('what the rewind does to it'),
+      kept: z.string().optional().describe('why it is kept as it is; absent if it is restored'),
+      canOverwrite: z.boolean().optional().describe('whether it is restored if `overwrite` names it'),
+      patch: z.string().optional().describe('the difference; absent if it is no text, or too long'),
+    }),
+  ),
+  more: z.number().int().describe('number of files that are not listed'),
+  unprotected: z.array(z.string()).describe('why there is no checkpoint of some calls'),
+});
+export type RewindPreview = z.infer<typeof RewindPreview>;
 export const GrantList = z.object({ grants: z.array(z.string()) });
 export type GrantList = z.infer<typeof GrantList>;
 export const GrantRevoked = z.object({ grant: z.string(), seq: Position });

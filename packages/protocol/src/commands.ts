@@ -159,6 +159,19 @@ export const HistoryRemove = z.object({
 export const ContextCompact = z.object({ type: z.literal('context.compact') });
 export const SessionClear = z.object({ type: z.literal('session.clear') });
 
+/** Takes back a message and what follows it: in the conversation, in the files of the working folder, or both. */
+export const SessionRewind = z.object({
+  type: z.literal('session.rewind'),
+  /** the message: conversation and files become as they were before it */
+  to: InputId.optional(),
+  /** instead of `to`: the rewind to undo */
+  undo: z.string().min(1).max(100).optional(),
+  conversation: z.boolean().default(true),
+  files: z.boolean().default(true),
+  /** files to restore although somebody else has changed them since; other such files are kept */
+  overwrite: z.array(z.string().max(4_096)).max(1_000).default([]),
+});
+
 export const Command = z.discriminatedUnion('type', [
   SessionCreate,
   InputSubmit,
@@ -179,6 +192,7 @@ export const Command = z.discriminatedUnion('type', [
   HistoryRemove,
   ContextCompact,
   SessionClear,
+  SessionRewind,
 ]);
 export type Command = z.infer<typeof Command>;
 /** A command as sent: fields with a default are optional. */

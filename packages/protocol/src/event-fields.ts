@@ -110,3 +110,32 @@ export type Fallback = z.infer<typeof Fallback>;
 /** A call requested directly by a person, without the model. */
 export const DirectCall = z.object({ tool: z.string(), input: z.record(z.string(), JsonValue) });
 export type DirectCall = z.infer<typeof DirectCall>;
+
+/** A file or folder below the working folder; a folder ends in a slash. */
+export const FileChange = z.object({
+  path: z.string(),
+  change: z.enum(['added', 'modified', 'deleted']),
+});
+export type FileChange = z.infer<typeof FileChange>;
+
+/** What a call has changed, at most the first hundred. */
+export const ChangedFiles = z.object({
+  changed: z.array(FileChange),
+  /** number of those that are not listed */
+  more: z.number().optional(),
+  /** why there is no checkpoint, so that the changes cannot be taken back */
+  unprotected: z.string().optional(),
+});
+export type ChangedFiles = z.infer<typeof ChangedFiles>;
+
+/** The outcome of a rewind, at most the first hundred of each. */
+export const RewoundFiles = z.object({
+  restored: z.array(FileChange),
+  /** files that are as they were before the rewind, and the reason */
+  kept: z.array(z.object({ path: z.string(), reason: z.string() })),
+  /** number of those that are not listed */
+  more: z.number().optional(),
+  /** why files could not be restored */
+  failed: z.string().optional(),
+});
+export type RewoundFiles = z.infer<typeof RewoundFiles>;

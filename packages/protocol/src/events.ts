@@ -8,10 +8,12 @@ import {
   ApprovalAnswer,
   ApprovalMode,
   Ask,
+  ChangedFiles,
   ContextUse,
   DirectCall,
   Fallback,
   Outcome,
+  RewoundFiles,
   Sealed,
   Usage,
 } from './event-fields.ts';
@@ -82,6 +84,28 @@ export const EVENTS = {
     /** seq of the event that accepted that input */
     from: z.number(),
     by: z.string(),
+    /** id of the rewind, if it was not caused by a message that replaces another */
+    rewind: z.string().optional(),
+  }),
+  /** The conversation is again as it was before this rewind; nothing was added since. */
+  'session.restored': durable('session', { rewind: z.string(), from: z.number(), by: z.string() }),
+  /** Stored before the first file of a rewind is changed. */
+  'rewind.started': durable('session', {
+    rewind: z.string(),
+    /** what turns have changed from this event on is taken back; absent if another rewind is undone */
+    from: z.number().optional(),
+    /** the rewind that is undone */
+    undoes: z.string().optional(),
+    /** files to restore although somebody else has changed them since */
+    overwrite: z.array(z.string()),
+    by: z.string(),
+  }),
+  /** The files of a rewind are restored. */
+  'files.rewound': durable('turn', {
+    rewind: z.string(),
+    undoes: z.string().optional(),
+    by: z.string(),
+    ...RewoundFiles.shape,
   }),
   /** Settings of the session; null: the server's default. */
   'session.configured': durable('session', {
@@ -299,6 +323,8 @@ export const EVENTS = {
     ...ANSWER_TERMS,
     /** an instruction for the model after the results */
     system: SystemText.optional(),
+    /** of a call that may have changed files of the working folder */
+    files: ChangedFiles.optional(),
   }),
   /** A standing grant was revoked. */
   'grant.revoked': durable('session', { grant: z.string(), by: z.string() }),

@@ -62,6 +62,7 @@ export function summaryChange(
     case 'text.ended':
       return messages(event.text === '' ? 0 : 1);
     case 'approval.requested':
+    case 'files.rewound':
       return messages(1);
     case 'question.asked':
     case 'question.repeated':

@@ -71,6 +71,9 @@ const EVENT_UPCASTS: readonly EventUpcast[] = [
     'question.asked': ADDED,
     'question.repeated': ADDED,
     'question.answered': ADDED,
+    'session.restored': ADDED,
+    'rewind.started': ADDED,
+    'files.rewound': ADDED,
   },
 ];
 

@@ -9,7 +9,15 @@ import type {
   QuestionId,
   SessionId,
 } from '@parlance/protocol';
-import type { EventPage, MadeShare, Receipt, SessionDetails, Share } from '@parlance/protocol/api';
+import type {
+  EventPage,
+  MadeShare,
+  Receipt,
+  RewindPreview,
+  RewindQuery,
+  SessionDetails,
+  Share,
+} from '@parlance/protocol/api';
 import { type FramesEvent, sessionFrames } from './activity.ts';
 import { type Answer, answerTo, type FollowOptions } from './ask.ts';
 import type { SessionStreamEvent } from './cursor.ts';
@@ -73,6 +81,7 @@ const REPEATABLE: Readonly<Record<Command['type'], boolean>> = {
   'history.remove': true,
   'context.compact': false,
   'session.clear': false,
+  'session.rewind': false,
 };
 
 /** Commands whose response waits for the model. */
@@ -244,6 +253,22 @@ export class SessionHandle {
   /** Empties the context; the events are kept. */
   async clear(options?: CallOptions): Promise<Receipt> {
     return this.send({ type: 'session.clear' }, options);
+  }
+
+  /**
+   * What a rewind would do: which files it restores, with their differences, and which it keeps because somebody else has
+   * changed them since.
+   */
+  async previewRewind({ signal, ...query }: CallOptions & RewindQuery): Promise<RewindPreview> {
+    return this.context.http.json({ path: this.#path('/rewind'), query, signal });
+  }
+
+  /**
+   * Takes back a message and what follows it, in the conversation, in files, or both; or undoes a rewind. The files are
+   * restored after that: `files.rewound` tells the outcome.
+   */
+  async rewind({ signal, ...fields }: CallOptions & CommandOptions<'session.rewind'>): Promise<Receipt> {
+    return this.send({ type: 'session.rewind', ...fields }, { signal });
   }
 
   async rename(title: string, options?: CallOptions): Promise<Receipt> {

@@ -9,12 +9,14 @@ import type { SessionStreamEvent, Snapshot } from './cursor.ts';
 import {
   type CallView,
   EMPTY,
+  type Entry,
   type InputView,
   type Item,
   newTurn,
   type PlanStep,
   type PlanView,
   type QuestionView,
+  type RewoundView,
   type SessionView,
   type TurnState,
   type TurnView,
@@ -75,6 +77,24 @@ function withEphemeral(view: SessionView, live: EphemeralEvent): SessionView {
   return view;
 }
 
+function rewoundEntry(
+  {
+    rewind,
+    undoes = null,
+    by,
+    at,
+    seq,
+  }: Pick<DurableEvent, 'at' | 'seq'> & { rewind: string; undoes?: string | undefined | null; by: string },
+  conversation: boolean,
+): RewoundView {
+  return { kind: 'rewound', rewind, undoes, conversation, files: null, isUndone: false, by, at, seqs: [seq] };
+}
+
+const markedUndone = (entries: readonly Entry[], rewind: string): readonly Entry[] =>
+  entries.map((entry) =>
+    entry.kind === 'rewound' && entry.rewind === rewind ? { ...entry, isUndone: true } : entry,
+  );
+
 function withEvent(view: SessionView, event: DurableEvent): SessionView {
   switch (event.type) {
     case 'session.created': {
@@ -103,7 +123,35 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
       );
       if (from < 0) return view;
       const replacing = [...(view.versions[event.input] ?? []), view.entries.slice(from)];
-      return { ...view, entries: view.entries.slice(0, from), replacing };
+      const kept = view.entries.slice(0, from);
+      const { rewind } = event;
+      const entries = rewind === undefined ? kept : [...kept, rewoundEntry({ ...event, rewind }, true)];
+      return { ...view, entries, replacing };
+    }
+    case 'session.restored': {
+      const at = view.entries.findIndex((entry) => entry.kind === 'rewound' && entry.rewind === event.rewind);
+      const version = view.replacing?.at(-1);
+      if (at < 0 || !version) return view;
+      const entries = [...view.entries.slice(0, at), ...version, ...view.entries.slice(at)];
+      const undo = rewoundEntry({ ...event, undoes: event.rewind, rewind: '' }, true);
+      return { ...view, entries: [...markedUndone(entries, event.rewind), undo], replacing: null };
+    }
+    case 'rewind.started':
+      return view;
+    case 'files.rewound': {
+      const { rewind, undoes, restored, kept, more, failed, seq } = event;
+      const files = { restored, kept, more, failed };
+      const entries = undoes === undefined ? view.entries : markedUndone(view.entries, undoes);
+      const last = entries.at(-1);
+      const isSame =
+        last?.kind === 'rewound' &&
+        (last.rewind === rewind || (last.rewind === '' && last.undoes !== null && last.undoes === undoes));
+      return {
+        ...view,
+        entries: isSame
+          ? [...entries.slice(0, -1), { ...last, rewind, files, seqs: [...last.seqs, seq] }]
+          : [...entries, { ...rewoundEntry(event, false), files }],
+      };
     }
     case 'session.configured':
       return {

@@ -12,7 +12,7 @@ import type {
   TurnView,
 } from '@parlance/sdk';
 import { duration, shortNumber } from '@parlance/ui/chat/cost.ts';
-import { type Row, restartText } from '@parlance/ui/chat/rows.ts';
+import { type Row, restartText, rewoundText } from '@parlance/ui/chat/rows.ts';
 import { answerText, commandLine, grantText } from '@parlance/ui/components/approval/approval.ts';
 import { filesOf, type Line, type PatchedFile, type Run } from '@parlance/ui/components/approval/patch.ts';
 import { type Lexed, lexed, settledCount } from '@parlance/ui/markdown/lex.ts';
@@ -43,6 +43,8 @@ export function renderRow(row: Row, context: RenderContext): Rendered {
             context,
           ),
         );
+      if (row.entry.kind === 'rewound')
+        return final(rewoundText(row.entry).flatMap((line) => divider(safeLine(line), context)));
       if (row.entry.kind === 'history') return final(historyLines(row.entry.items, context));
       return final(compactionLines(row.entry, context));
     case 'end':

@@ -25,6 +25,7 @@ import type {
   QuestionItem,
   QuestionOutcome,
   QuestionPurpose,
+  RewoundFiles,
   SessionId,
   TurnId,
   Usage,
@@ -85,7 +86,7 @@ export type CreatedView = {
 
 type Numbered = { readonly at: number; readonly seqs: readonly number[] };
 
-export type Entry = TurnView | HistoryView | ClearedView | CompactionView;
+export type Entry = TurnView | HistoryView | ClearedView | CompactionView | RewoundView;
 
 /** Part of an imported conversation: a user message, if it begins with one, and the items that follow it. */
 export type HistoryView = Numbered & {
@@ -94,6 +95,20 @@ export type HistoryView = Numbered & {
   readonly input: InputId | null;
   readonly items: readonly HistoryItem[];
   readonly dialect: string;
+};
+
+/** A rewind, or the undo of one. */
+export type RewoundView = Numbered & {
+  readonly kind: 'rewound';
+  readonly rewind: string;
+  /** the rewind that it undoes */
+  readonly undoes: string | null;
+  /** whether the conversation was rewound, or is as before again */
+  readonly conversation: boolean;
+  /** null if no files were restored, or not yet */
+  readonly files: RewoundFiles | null;
+  readonly isUndone: boolean;
+  readonly by: string;
 };
 
 export type ClearedView = Numbered & { readonly kind: 'cleared'; readonly by: string };

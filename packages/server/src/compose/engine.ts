@@ -25,6 +25,7 @@ import {
   type Log,
   openMemoryBus,
 } from '../core/index.ts';
+import type { Checkpoints } from '../core/ports/checkpoints.ts';
 import type { OwnModules } from '../core/ports/own-modules.ts';
 import type { Folders, Tool } from '../core/ports/tool.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
@@ -34,10 +35,11 @@ import { metered } from '../stores/shared/metered.ts';
 import { openLog } from '../telemetry/log.ts';
 import { type Metrics, openMetrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
+import type { LocalCheckpoints } from '../tools/checkpoints/checkpoints.ts';
 import type { Imports } from '../tools/custom/imports.ts';
 import type { LoadedModules } from '../tools/custom/offers.ts';
 import { openFolders } from '../tools/folders.ts';
-import { openGuard } from '../tools/guard.ts';
+import { type Guard, openGuard } from '../tools/guard.ts';
 import { builtInTools } from '../tools/index.ts';
 import { type McpTools, openMcp } from '../tools/mcp/open.ts';
 import { findSandbox, type Sandbox } from '../tools/shell/sandbox.ts';
@@ -100,7 +102,7 @@ export async function openBackend(
   for (const model of chainsIn(live.current, catalog)) providerFor(model);
   const { mcpServers } = live.current;
   const toolParts = { clients, sandbox, catalog, mcpServers, settings: store.settings, log };
-  const { tools, folders, mcp, own } = await openTools(config, toolParts, resources);
+  const { tools, folders, mcp, own, guard } = await openTools(config, toolParts, resources);
   followSettings(live, { catalog, mcp, dialects, log });
   const engine = createEngine({
     store: metered(store, metrics),
@@ -128,6 +130,7 @@ export async function openBackend(
     instructions: config.instructions ?? DEFAULT_INSTRUCTIONS,
     root: config.cwd,
     folders,
+    checkpoints: openCheckpoints(config, { guard, store, log }, resources),
     approvalMode: config.approval,
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
     maxSteps: config.maxSteps,
@@ -215,6 +218,7 @@ type OpenTools = {
   readonly folders: Folders;
   readonly mcp: McpTools;
   readonly own: OwnModules;
+  readonly guard: Guard;
 };
 
 async function openTools(
@@ -243,7 +247,7 @@ async function openTools(
   const mcp = await openMcp(mcpServers, { log, settings });
   resources.defer(() => mcp.close());
   const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
-  return { tools: toolsByName([...builtIn, ...ownTools], mcp), folders, mcp, own };
+  return { tools: toolsByName([...builtIn, ...ownTools], mcp), folders, mcp, own, guard };
 }
 
 const NO_MODULES = {
@@ -288,6 +292,38 @@ async function ownImports(config: Config): Promise<Imports> {
   if (modules.length === 0) return { readOnly: [], writable: [] };
   const { findImports } = await import('../tools/custom/imports.ts');
   return findImports(modules, config.cwd);
+}
+
+/** Loaded before the first call that may change files. Undefined if they are switched off. */
+function openCheckpoints(
+  { data, checkpointSpace: space, checkpointFiles: maxEntries }: Config,
+  { guard, store, log }: Pick<Backend, 'store' | 'log'> & { readonly guard: Guard },
+  resources: AsyncDisposableStack,
+): Checkpoints | undefined {
+  if (space === 0) return undefined;
+  let opened: Promise<LocalCheckpoints> | null = null;
+  const open = () => {
+    opened ??= import('../tools/checkpoints/checkpoints.ts').then(
+      (loaded) =>
+        new loaded.LocalCheckpoints({
+          data,
+          guard,
+          space,
+          maxEntries,
+          exists: async ({ createdAt, ...ref }) => (await store.load(ref))?.createdAt === createdAt,
+          log,
+        }),
+    );
+    return opened;
+  };
+  resources.defer(async () => (await opened)?.close());
+  return {
+    before: async (call, what) => (await open()).before(call, what),
+    preview: async (request) => (await open()).preview(request),
+    restore: async (request) => (await open()).restore(request),
+    knows: async (session) => (await open()).knows(session),
+    forget: async (session) => (await open()).forget(session),
+  };
 }
 
 /** Updates the map when an MCP server adds or removes tools. */

@@ -104,6 +104,8 @@ describe('defaults', () => {
       commandMemory: SETTINGS.commandMemory.fallback,
       commandProcesses: 4_096,
       commandDisk: 10_737_418_240,
+      checkpointSpace: 1_073_741_824,
+      checkpointFiles: 20_000,
       channels: true,
       channelsAppId: 'app-id',
       channelsKey: 'app-key',

@@ -272,6 +272,24 @@ const TABLE = {
       'disk space that is used up while a command runs; at most nine tenths of what was free when it started',
     reached: COMMAND_STOPPED,
   },
+
+  // Checkpoints of the files that agents change.
+
+  checkpointSpace: {
+    argument: 'BYTES',
+    fallback: 1_073_741_824,
+    range: [0, 1_000_000_000_000_000],
+    description:
+      'disk space of the contents of all checkpoints, in the data folder; one working folder may have half as much in files; 0: no checkpoints',
+    reached: 'the oldest checkpoints are removed; commands in a larger folder run without a checkpoint',
+  },
+  checkpointFiles: {
+    argument: 'COUNT',
+    fallback: 20_000,
+    range: [1, 10_000_000],
+    description: 'files and folders of a working folder that is checkpointed before a command',
+    reached: 'commands in the folder run without a checkpoint, and say so; file tools have one',
+  },
 } satisfies Record<string, Limit>;
 
 const words = (key: string): string[] => key.split(/(?=[A-Z])/).map((word) => word.toLowerCase());

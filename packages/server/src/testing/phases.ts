@@ -36,6 +36,7 @@ export const asking = (more: Partial<DecisionContext> = {}): DecisionContext => 
   isKnown: false,
   mayApprove: true,
   maxQueued: Number.POSITIVE_INFINITY,
+  rewind: null,
   ids: { input: newId() as InputId, turn: newId() as TurnId },
   historyInputs: [],
   ...more,

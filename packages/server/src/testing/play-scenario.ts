@@ -7,9 +7,11 @@ import {
   type SessionEvent,
   textPart,
 } from '@parlance/protocol';
+import { z } from 'zod';
 import type { StepGate } from '../core/index.ts';
+import type { Checkpoints } from '../core/ports/checkpoints.ts';
 import type { Provider } from '../core/ports/provider.ts';
-import type { Tool } from '../core/ports/tool.ts';
+import { defineTool, type Tool } from '../core/ports/tool.ts';
 import { askUser } from '../tools/ask-user.ts';
 import { CALLER, countingIds, createHarness, type Harness, SESSION, say } from './harness.ts';
 import { calls, type Line, USAGE } from './scripted-provider.ts';
@@ -23,6 +25,8 @@ type End = {
   readonly tools?: Tool[];
   /** instead of the model with these answers */
   readonly provider?: Provider;
+  /** a tool that edits files, and their checkpoints */
+  readonly edits?: boolean;
 };
 
 /** Runs `act` on a stage with these answers until the last of `turns` turns has ended. */
@@ -30,12 +34,12 @@ export const scenario =
   (
     answers: Line[][],
     act: (harness: Harness) => Promise<unknown>,
-    { last = 'turn.ended', turns = 1, maxSteps = 10, tools = [], provider }: End = {},
+    { last = 'turn.ended', turns = 1, maxSteps = 10, tools = [], provider, edits = false }: End = {},
   ): Scenario =>
   async () => {
     const harness = await createHarness(answers, {
-      tools,
-      parts: { maxSteps, ...(provider && { provider }) },
+      parts: { maxSteps, ...(provider && { provider }), ...(edits && { checkpoints: CHECKPOINTS }) },
+      tools: edits ? [...tools, EDIT] : tools,
     });
     const ended = (async () => {
       for (let turn = 0; turn < turns; turn++) await harness.nextEvent(last);
@@ -44,6 +48,37 @@ export const scenario =
     await ended;
     return harness.events;
   };
+
+const EDIT = defineTool({
+  name: 'edit',
+  description: 'Edits a file.',
+  input: z.object({ path: z.string() }),
+  approval: () => null,
+  changes: ({ path }) => [path],
+  run: async ({ path }) => ({ parts: [textPart(`${path} edited`)] }),
+});
+
+/** Checkpoints of two files, one of which somebody else has changed since. */
+const CHECKPOINTS: Checkpoints = {
+  before: async () => async () => ({
+    changed: [
+      { path: 'src/app.ts', change: 'modified' },
+      { path: 'notes.md', change: 'added' },
+      { path: 'README.md', change: 'modified' },
+    ],
+  }),
+  preview: async () => ({ files: [], more: 0 }),
+  restore: async ({ undoes }) => ({
+    restored: [
+      { path: 'src/app.ts', change: 'modified' },
+      { path: 'notes.md', change: undoes === undefined ? 'deleted' : 'added' },
+    ],
+    kept:
+      undoes === undefined ? [{ path: 'README.md', reason: 'it was changed since by somebody else' }] : [],
+  }),
+  knows: async () => true,
+  forget: async () => undefined,
+};
 
 export const asks = calls(
   'shell',

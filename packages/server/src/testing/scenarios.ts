@@ -37,6 +37,23 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     { turns: 2 },
   ),
 
+  rewind: scenario(
+    [calls('edit', { path: 'src/app.ts' }), says('Edited.')],
+    async ({ engine, nextEvent, events }) => {
+      const ended = nextEvent('turn.ended');
+      await say(engine, 'Edit it');
+      await ended;
+      await engine.whenIdle(SESSION);
+      const to = events.find((event) => event.type === 'input.accepted')?.input;
+      const rewound = nextEvent('files.rewound');
+      await engine.send(SESSION, { type: 'session.rewind', to }, CALLER);
+      const { rewind: undo } = await rewound;
+      await engine.whenIdle(SESSION);
+      await engine.send(SESSION, { type: 'session.rewind', undo }, CALLER);
+    },
+    { last: 'files.rewound', turns: 2, edits: true },
+  ),
+
   configured: scenario([says('Hello.')], async ({ engine }) => {
     await engine.send(SESSION, { type: 'session.create' }, CALLER);
     await engine.send(SESSION, { type: 'session.configure', approval: 'auto-edit' }, CALLER);

@@ -36,6 +36,7 @@ export const saveFile = (guard: Guard): Tool =>
       literal: [inFolder(folder, path)],
       normalised: [normalize(path), join(folder, path)],
     }),
+    changes: ({ path }) => [path],
     approval: ({ path, content }, { root }) => askToSave({ path, content }, { root, ...guard }),
     run: async ({ path, content }, context) => {
       const { root, permission } = context;

@@ -1,6 +1,6 @@
 /** One row of the transcript: an input, an item of a turn, its end, or what is between turns. */
 import type { HistoryItem, InputId, Part } from '@parlance/protocol';
-import type { CompactionView, HistoryView, InputView, Item, TurnView } from '@parlance/sdk';
+import type { CompactionView, HistoryView, InputView, Item, RewoundView, TurnView } from '@parlance/sdk';
 import { createContext, type KeyboardEvent, memo, type ReactNode, useContext, useState } from 'react';
 import {
   attempt,
@@ -22,7 +22,16 @@ import { parlance, useServer } from '../state/server.ts';
 import { CallCard } from './call-card.tsx';
 import { costOf, dollars, duration, priceOf, shortNumber } from './cost.ts';
 import { Parts } from './parts.tsx';
-import { type Branch, isPaused, type Row, restartText, type Shown, saidIn, textOf } from './rows.ts';
+import {
+  type Branch,
+  isPaused,
+  type Row,
+  restartText,
+  rewoundText,
+  type Shown,
+  saidIn,
+  textOf,
+} from './rows.ts';
 
 /** Rendered again only if the row changes. */
 export const RowView = memo(function RowView({ session, row }: { session: string; row: Row }) {
@@ -37,6 +46,7 @@ export const RowView = memo(function RowView({ session, row }: { session: string
       return <ItemView session={session} item={row.item} />;
     case 'between':
       if (row.entry.kind === 'cleared') return <Cleared by={row.entry.by} />;
+      if (row.entry.kind === 'rewound') return <Rewound session={session} entry={row.entry} />;
       if (row.entry.kind === 'history') return <History entry={row.entry} />;
       return <Compaction compaction={row.entry} />;
     case 'end':
@@ -77,7 +87,7 @@ function ItemView({ session, item }: { session: string; item: Item }) {
         </Divider>
       );
     case 'restart':
-      return <Divider icon="retry">{restartText(item)}</Divider>;
+      return <Divider icon="archive">{restartText(item)}</Divider>;
     case 'resumed':
       return <Divider icon="retry">The server restarted and resumed the turn.</Divider>;
     case 'compaction':
@@ -110,6 +120,18 @@ function Cleared({ by }: { by: string }) {
     <Divider icon="archive">
       Context cleared by {by === principal.id ? 'you' : by}. The model no longer sees the messages above.
     </Divider>
+  );
+}
+
+function Rewound({ entry }: { session: string; entry: RewoundView }) {
+  return (
+    <div className="rewound">
+      {rewoundText(entry).map((line) => (
+        <Divider key={line} icon="retry">
+          {line}
+        </Divider>
+      ))}
+    </div>
   );
 }
 

@@ -3,7 +3,16 @@
  * the whole session.
  */
 import type { InputId, Part } from '@parlance/protocol';
-import type { Entry, InputView, Item, RestartView, SessionView, TurnView, Version } from '@parlance/sdk';
+import type {
+  Entry,
+  InputView,
+  Item,
+  RestartView,
+  RewoundView,
+  SessionView,
+  TurnView,
+  Version,
+} from '@parlance/sdk';
 
 export type Row = { readonly key: string } & (
   | { readonly kind: 'input'; readonly input: InputView }
@@ -212,4 +221,21 @@ export function shownOf(view: Pick<SessionView, 'entries' | 'versions'>, chosen:
     at = 0;
   }
   return { entries, branches, isLatest };
+}
+
+/** A rewind in words, a line for each thing to know. */
+export function rewoundText({ conversation, files, undoes, isUndone }: RewoundView): string[] {
+  const counted = (count: number) => (count === 1 ? '1 file' : `${count} files`);
+  const restored = files ? files.restored.length : 0;
+  const what = [
+    ...(conversation ? ['the conversation'] : []),
+    ...(restored > 0 ? [counted(restored)] : []),
+  ].join(' and ');
+  const verb = undoes === null ? 'Rewound' : 'Undid the rewind of';
+  return [
+    what === '' ? 'No file was restored.' : `${verb} ${what}${isUndone ? ', undone since' : ''}.`,
+    ...(files?.kept ?? []).map(({ path, reason }) => `Kept ${path}: ${reason}.`),
+    ...(files?.more === undefined ? [] : [`${files.more} more are not listed.`]),
+    ...(files?.failed === undefined ? [] : [files.failed]),
+  ];
 }

@@ -63,6 +63,10 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
   'history.imported': ({ items, dialect }) => `${items.length} items imported from ${dialect}`,
   'history.removed': ({ item }) => `item of event ${item}`,
   'session.cleared': ({ by }) => `context cleared by ${by}`,
+  'session.restored': ({ from, by }) => `rewind to before event ${from} undone by ${by}`,
+  'rewind.started': ({ by }) => `${by} rewinds files`,
+  'files.rewound': ({ restored, kept, failed }) =>
+    `${restored.length} files restored, ${kept.length} kept${failed === undefined ? '' : `: ${failed}`}`,
   'session.rewound': ({ from, by }) => `rewound to before event ${from} by ${by}`,
   'session.configured': ({ model, approval, agent, by }) =>
     `${[...changed('model', model), ...changed('approval', approval), ...changed('agent', agent?.name)].join(', ') || 'nothing'}; by ${by}`,

@@ -6,6 +6,7 @@ import {
   type DurableEvent,
   Fault,
   type Part,
+  type Principal,
   type QuestionId,
 } from '@parlance/protocol';
 import type { SessionRef } from '../ports/event-store.ts';
@@ -17,6 +18,7 @@ import {
   type Caller,
   checkConfiguration,
   decisionContext,
+  inputSeq,
   isKnown,
   replacedInput,
 } from './decision-context.ts';
@@ -26,6 +28,7 @@ import { readContext, withContextUse } from './model-step.ts';
 import { streamedSoFar } from './open-output.ts';
 import type { Queries } from './queries.ts';
 import { explain } from './questions.ts';
+import { mayHaveFiles, type PreviewedRewind, previewRewind, type RewindQuestion } from './rewind.ts';
 import type { Session } from './session.ts';
 
 export type Receipt = {
@@ -95,6 +98,14 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       return send(ref, { ...answer, type: 'question.answer', question }, caller);
     },
 
+    previewRewind(ref: SessionRef, question: RewindQuestion, principal: Principal): Promise<PreviewedRewind> {
+      authorise(ref, { type: 'session.rewind', conversation: true, files: true, overwrite: [] }, principal);
+      return sessions.use(ref, async (session) => {
+        await session.fresh();
+        return previewRewind(session, internals.deps, question);
+      });
+    },
+
     async erase(ref: SessionRef, caller: Caller): Promise<void> {
       authorise(ref, { type: 'session.clear' }, caller.principal);
       const erased = await sessions.use(ref, async (session) => {
@@ -108,6 +119,9 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
         return gone;
       });
       if (!erased) throw new Fault('not_found', 'There is no such session.');
+      await parts.checkpoints
+        ?.forget(ref)
+        .catch((err) => parts.log.warn({ err, session: ref.id }, 'failed to remove checkpoints'));
     },
   };
 }
@@ -143,13 +157,15 @@ const needsRead = (command: Command): boolean =>
   command.type === 'approval.explain' ||
   command.type === 'context.compact' ||
   (command.type === 'turn.cancel' && command.turn !== undefined) ||
+  command.type === 'session.rewind' ||
   (command.type === 'input.submit' && command.replaces !== undefined);
 
 async function execute(
-  { parts, deps, limits, resolver, queue }: EngineInternals,
+  internals: EngineInternals,
   session: Session,
   { command, caller }: { readonly command: Command; readonly caller: Caller },
 ): Promise<DurableEvent[]> {
+  const { parts, deps, limits, resolver, queue } = internals;
   if (needsRead(command)) await session.fresh();
   if (command.type === 'input.submit')
     checkLinks({ ...command, agent: command.answeredBy ?? command.agent }, session, deps);
@@ -158,11 +174,24 @@ async function execute(
     if (session.state.turn) throw new Fault('busy', 'A turn is running; compact after it has ended.');
     return compactNow(session, deps, { signal: deps.clock.timeout(COMPACTION_MS), authority: 'never' });
   }
+  const rewindFrom =
+    command.type === 'session.rewind' && command.to !== undefined
+      ? await inputSeq(session, command.to)
+      : undefined;
+  if (
+    command.type === 'session.rewind' &&
+    command.files &&
+    !(await mayHaveFiles(session, deps, rewindFrom))
+  ) {
+    if (!command.conversation) throw new Fault('invalid', 'There is no checkpoint of files of this session.');
+    return execute(internals, session, { command: { ...command, files: false }, caller });
+  }
   const known = {
     caller,
     replaced: await replacedInput(session, command),
     isKnown: await isKnown(session, command, resolver),
     maxQueued: limits.inputsQueued,
+    rewindFrom,
   };
   const endsTurn = mayEndTurn(command, session.state);
   if (endsTurn) {

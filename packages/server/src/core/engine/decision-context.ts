@@ -31,6 +31,8 @@ export type Caller = {
 };
 
 type ContextInput = Pick<DecisionContext, 'maxQueued' | 'replaced' | 'isKnown'> & {
+  /** number of the event of the message that is rewound to */
+  readonly rewindFrom: number | undefined;
   readonly session: Session;
   readonly command: DecidableCommand;
   readonly caller: Caller;
@@ -64,6 +66,7 @@ export function decisionContext(known: ContextInput, { catalog, now, newId }: So
     mayApprove: caller.principal.permissions.includes('tool:approve'),
     maxQueued,
     ids: command.type === 'input.submit' ? newIds(caller, newId) : null,
+    rewind: command.type === 'session.rewind' ? { id: newId(), from: known.rewindFrom } : null,
     historyInputs: historyInputs(command, newId),
   };
 }
@@ -92,9 +95,25 @@ export async function replacedInput(
   session: Session,
   command: DecidableCommand,
 ): Promise<DecisionContext['replaced']> {
-  if (command.type !== 'input.submit' || !command.replaces) return null;
-  const turn = (await session.context()).turns.find(({ id }) => id === command.replaces);
+  const named =
+    command.type === 'input.submit'
+      ? command.replaces
+      : command.type === 'session.rewind'
+        ? command.to
+        : undefined;
+  if (!named) return null;
+  const turn = (await session.context()).turns.find(({ id }) => id === named);
   return turn ? { input: turn.id, seq: turn.input } : null;
+}
+
+/** The number of the event of that message, which may have left the context. */
+export async function inputSeq(session: Session, input: InputId): Promise<number | undefined> {
+  const turn = (await session.context()).turns.find(({ id }) => id === input);
+  if (turn) return turn.input;
+  for await (const event of session.events(0))
+    if ((event.type === 'input.accepted' || event.type === 'history.imported') && event.input === input)
+      return event.seq;
+  return undefined;
 }
 
 /** Whether the approval or the question that the command answers has ever been in the session. */

@@ -49,6 +49,7 @@ import {
   sharing,
 } from './queries.ts';
 import type { Completion } from './questions.ts';
+import type { PreviewedRewind, RewindQuestion } from './rewind.ts';
 import type { Session } from './session.ts';
 import type { SessionSnapshot, Sink } from './snapshot.ts';
 import { subscriptions, type Watch, type WatchOptions } from './subscriptions.ts';
@@ -78,6 +79,8 @@ export interface Engine {
     answer: Omit<Extract<CommandInput, { type: 'question.answer' }>, 'type' | 'question'>,
     caller: Caller,
   ): Promise<Receipt>;
+  /** What a rewind to a message, or the undo of a rewind, would do now. Throws `busy` while a turn runs. */
+  previewRewind(ref: SessionRef, question: RewindQuestion, principal: Principal): Promise<PreviewedRewind>;
   /** Deletes the session permanently and stops a running turn. Throws `not_found` if it does not exist. */
   erase(ref: SessionRef, caller: Caller): Promise<void>;
 

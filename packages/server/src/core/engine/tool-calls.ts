@@ -4,6 +4,7 @@ import {
   type Ask,
   asFault,
   type CallId,
+  type ChangedFiles,
   type DurableEvent,
   type DurableEventBody,
   Fault,
@@ -423,6 +424,8 @@ export const questionAsked = (
 
 // Runs the tool of an approved call.
 
+type CheckpointedResult = { readonly files?: ChangedFiles | undefined };
+
 type Runnable = { readonly tool: Tool; readonly input: unknown } & Pick<ToolContext, 'permission'>;
 
 /** Runs a call whose `tool.started` is stored. Returns the events that end it, or null if it was stopped. */
@@ -485,15 +488,59 @@ async function toolResult(
   active: ActiveTurn,
   call: OpenCall,
   runnable: Runnable,
-): Promise<ToolResult | OutcomeUnknown> {
+): Promise<(ToolResult & CheckpointedResult) | OutcomeUnknown> {
   try {
     const folder = folderOf(active.session, active.deps);
     const { root } = folder instanceof Promise ? await folder : folder;
-    return await runnable.tool.run(runnable.input, { ...toolContext(active, call, runnable), root });
+    const context = { ...toolContext(active, call, runnable), root };
+    const changes = active.deps.checkpoints && runnable.tool.changes?.(runnable.input, context);
+    return await (changes
+      ? withCheckpoint(active, runnable, { context, changes })
+      : runnable.tool.run(runnable.input, context));
   } catch (thrown) {
     if (active.signal.aborted) return { parts: [], failed: true };
     if (thrown instanceof OutcomeUnknown) return thrown;
     return { parts: [textPart(toolFault(active, call, thrown).message)], failed: true };
+  }
+}
+
+type Checkpointed = { readonly context: ToolContext; readonly changes: 'folder' | readonly string[] };
+
+/** Runs the call between two looks at the files that it may change. Without a checkpoint, the call runs and says so. */
+async function withCheckpoint(
+  { session, deps, turn }: ActiveTurn,
+  { tool, input }: Runnable,
+  { context, changes }: Checkpointed,
+): Promise<ToolResult & CheckpointedResult> {
+  const { created, seq } = session.state;
+  const failed = (err: unknown): ChangedFiles => {
+    deps.log.warn({ err, session: session.ref.id, call: context.call }, 'checkpoint failed');
+    return { changed: [], unprotected: 'the checkpoint could not be stored' };
+  };
+  const settle = await deps.checkpoints
+    ?.before(
+      {
+        session: { ...session.ref, createdAt: created?.at ?? 0 },
+        ephemeral: created?.ephemeral === true,
+        turn: turn.id,
+        call: context.call,
+        seq,
+        root: context.root,
+        signal: context.signal,
+      },
+      changes,
+    )
+    .catch((thrown) => async () => failed(thrown));
+  if (context.signal.aborted) {
+    await settle?.().catch(failed);
+    throw new Fault('cancelled', 'aborted');
+  }
+  try {
+    const result = await tool.run(input, context);
+    return { ...result, files: await settle?.().catch(failed) };
+  } catch (thrown) {
+    await settle?.().catch(failed);
+    throw thrown;
   }
 }
 
@@ -507,7 +554,7 @@ function aborted(signal: AbortSignal): Promise<null> {
 const toolEnded = (
   { turn }: ActiveTurn,
   { call }: OpenCall,
-  { result, durationMs }: { readonly result: ToolResult; readonly durationMs: number },
+  { result, durationMs }: { readonly result: ToolResult & CheckpointedResult; readonly durationMs: number },
 ): DurableEventBody => ({
   type: 'tool.ended',
   turn: turn.id,
@@ -519,6 +566,7 @@ const toolEnded = (
   untrusted: result.untrusted,
   final: result.final,
   notice: result.notice,
+  ...(result.files && { files: result.files }),
 });
 
 function handoff({ deps, turn }: ActiveTurn, result: ToolResult): DurableEventBody[] {

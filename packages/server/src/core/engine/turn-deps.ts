@@ -1,5 +1,6 @@
 import type { QuestionContent } from '@parlance/protocol';
 import type { Clock } from '../../lib/clock.ts';
+import type { Checkpoints } from '../ports/checkpoints.ts';
 import type { ContextItem, Provider } from '../ports/provider.ts';
 import type { Log, Observers } from '../ports/telemetry.ts';
 import type { Folders, Tool } from '../ports/tool.ts';
@@ -21,6 +22,8 @@ export type TurnDeps = Observers & {
   readonly root: string;
   /** absent if all sessions work in `root` */
   readonly folders?: Folders;
+  /** absent if they are switched off */
+  readonly checkpoints?: Checkpoints | undefined;
   readonly approvalMode: ApprovalMode;
   /** why no session may run in full-auto, or null; sessions and agents that are set to it are in `suggest` then */
   readonly fullAutoProblem: string | null;

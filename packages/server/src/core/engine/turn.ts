@@ -33,6 +33,7 @@ import {
   withContextUse,
 } from './model-step.ts';
 import { blockEnd, type OpenBlock, openBlock, streamedSoFar } from './open-output.ts';
+import { restoreFiles } from './rewind.ts';
 import type { ResumeEvent, Session } from './session.ts';
 import { titleSession } from './titles.ts';
 import {
@@ -56,14 +57,15 @@ export async function drive(session: Session, deps: TurnDeps, stopping: () => bo
     if (session.interrupted) await resumeTurn(session, session.interrupted);
     const action = nextAction(session.state);
     if (action.kind === 'idle') return;
-    if (action.kind === 'startTurn') await startTurn(session);
+    if (action.kind === 'restoreFiles') await restoreFiles(session, deps, action.rewind);
+    else if (action.kind === 'startTurn') await startTurn(session);
     else await advance(activeTurn({ session, deps, stopping }, action.turn), action);
     // A cancel may be in the middle of its append: decide the next action after it.
     await session.settled();
   }
 }
 
-type TurnAction = Exclude<NextAction, { kind: 'idle' | 'startTurn' }>;
+type TurnAction = Exclude<NextAction, { kind: 'idle' | 'startTurn' | 'restoreFiles' }>;
 
 async function advance(active: ActiveTurn, action: TurnAction): Promise<void> {
   let { kind } = action;

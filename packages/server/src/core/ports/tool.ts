@@ -13,6 +13,7 @@ import type {
   SessionId,
 } from '@parlance/protocol';
 import type { z } from 'zod';
+import type { MayChange } from './checkpoints.ts';
 import type { Log } from './telemetry.ts';
 
 /**
@@ -134,6 +135,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
    * used. The outcome arrives with the command `call.answer`, however late.
    */
   readonly deferred?: boolean;
+  /** What it may change in the working folder, for checkpoints; nothing by default. */
+  changes?(input: z.output<Schema>, context: Pick<ToolContext, 'root' | 'permission'>): MayChange;
   /** Throws a `Fault` if the call is not possible; the model receives its message as the result. */
   run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
   /**

@@ -123,6 +123,9 @@ function needed(command: Command): Permission[] {
       return ['tool:approve'];
     case 'session.configure':
       return command.approval === undefined ? ['chat:send'] : ['chat:send', 'tool:approve'];
+    // Writes files, as an approved call does.
+    case 'session.rewind':
+      return command.files ? ['chat:send', 'tool:approve'] : ['chat:send'];
     case 'input.submit':
       return command.call ? ['tool:request', 'chat:send'] : ['chat:send'];
     case 'call.answer':

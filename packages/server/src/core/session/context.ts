@@ -41,6 +41,8 @@ export type Context = {
   readonly settled: number;
   /** the vendor's count, including instructions and tools, and our estimate of the same content */
   readonly counted: { readonly tokens: number; readonly estimate: number } | null;
+  /** the context before a rewind, until something is added */
+  readonly undo?: Context | undefined;
 };
 
 export const EMPTY: Context = {
@@ -161,6 +163,9 @@ function partsOf({ parts, call }: DurableEvent<'input.accepted'>): readonly Part
   return [textPart(`/tool ${call.tool} ${JSON.stringify(call.input)}`)];
 }
 
+const FILES_REWOUND =
+  'The user has restored files of the working folder to an earlier state. Read files again before you rely on their content.';
+
 /** The context after the event. */
 export function evolveContext(context: Context, event: DurableEvent): Context {
   switch (event.type) {
@@ -170,7 +175,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       const { input, seq, data, system } = event;
       const untrusted = event.untrusted === true || event.parts.some(isFromElsewhere);
       const waiting = context.waiting.concat({ input, parts: partsOf(event), seq, data, system, untrusted });
-      return { ...context, waiting };
+      return { ...context, waiting, undo: undefined };
     }
     case 'input.cancelled':
       return { ...context, waiting: context.waiting.filter(({ input }) => input !== event.input) };
@@ -209,7 +214,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       // `concat` and an incremental sum: a history may have thousands of these events.
       const entries = context.entries.concat(added);
       const tokens = added.reduce((sum, entry) => sum + entry.tokens, context.tokens);
-      return { ...context, turns, entries, tokens, settled: entries.length };
+      return { ...context, turns, entries, tokens, settled: entries.length, undo: undefined };
     }
     case 'reasoning.ended':
       return add(
@@ -255,7 +260,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'step.restarted':
       return keep(context, context.entries.slice(0, context.settled));
     case 'history.removed':
-      return without(context, event);
+      return { ...without(context, event), undo: undefined };
     case 'session.cleared':
       return { ...EMPTY, waiting: context.waiting };
     case 'context.compacted': {
@@ -264,7 +269,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
       const from = { seq: event.seq, index: 0 };
       const entry = { item: summary, tokens: itemTokens(summary), turn: event.keepFrom, from };
       const turns = context.turns.filter((turn) => turn.started >= event.keepFrom);
-      const kept = keep({ ...context, turns }, [entry, ...context.entries.filter(stays)]);
+      const kept = keep({ ...context, turns, undo: undefined }, [entry, ...context.entries.filter(stays)]);
       // Uses this event alone: a reader that starts at `readFrom` has not seen earlier counts.
       const { newTokens: tokens, estimate } = event;
       return {
@@ -274,8 +279,16 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
         settled: 1 + context.entries.slice(0, context.settled).filter(stays).length,
       };
     }
-    case 'session.rewound':
-      return before(context, event.from);
+    case 'session.rewound': {
+      const rewound = before(context, event.from);
+      return event.rewind === undefined ? rewound : { ...rewound, undo: { ...context, undo: undefined } };
+    }
+    case 'session.restored':
+      return context.undo ?? context;
+    case 'files.rewound':
+      // Without the names: they come from the folder, and this is an instruction.
+      return event.restored.length === 0 ? context : instructed(context, FILES_REWOUND);
+    case 'rewind.started':
     case 'session.created':
     case 'session.configured':
     case 'session.renamed':

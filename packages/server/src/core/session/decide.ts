@@ -85,6 +85,8 @@ export function decide(
         index: command.index,
         by: context.by,
       });
+    case 'session.rewind':
+      return decideRewind(state, command, context);
     case 'session.clear':
       if (!state.created) return [];
       return [
@@ -140,6 +142,8 @@ export type DecisionContext = {
   readonly mayApprove: boolean;
   /** maximum number of queued inputs */
   readonly maxQueued: number;
+  /** id of the new rewind and the event of its message; null for other commands */
+  readonly rewind: { readonly id: string; readonly from: number | undefined } | null;
   /** ids of the new input and its turn; null for commands that create neither */
   readonly ids: { readonly input: InputId; readonly turn: TurnId } | null;
   /** one id per user message of an imported history */
@@ -238,7 +242,8 @@ export function inExisting(state: SessionState, ...events: DurableEventBody[]): 
 
 /** Like `inExisting`. Throws `busy` if a turn runs. */
 function inIdle(state: SessionState, ...events: DurableEventBody[]): DurableEventBody[] {
-  if (state.turn) throw new Fault('busy', 'A turn is running; try again after it has ended.');
+  if (state.turn || state.rewinding)
+    throw new Fault('busy', 'A turn is running; try again after it has ended.');
   return inExisting(state, ...events);
 }
 
@@ -275,7 +280,7 @@ export function decideInput(
   const { results = [] } = command;
   events.push(...results.flatMap((result) => decideCallAnswer(state, result)));
   if (superseded) events.push(...interruption(withoutCalls(superseded, results), 'superseded', context.open));
-  if (command.replaces) events.push(rewinding(state, context));
+  if (command.replaces) events.push(conversationRewound(state, context));
   const { via, dialect } = context;
   const { input, turn } = ids;
   const starts = startsTurn(state, command);
@@ -327,9 +332,43 @@ const supersedes = ({ mode, replaces }: SubmitInput): boolean =>
   mode === 'supersede' || replaces !== undefined;
 
 /** Whether the input starts a turn immediately instead of being queued. */
-const startsTurn = (state: SessionState, command: SubmitInput): boolean => !state.turn || supersedes(command);
+const startsTurn = (state: SessionState, command: SubmitInput): boolean =>
+  !state.rewinding && (!state.turn || supersedes(command));
 
-function rewinding(state: SessionState, { replaced, by }: DecisionContext): DurableEventBody {
+type RewindCommand = Extract<Command, { type: 'session.rewind' }>;
+
+/** The conversation is rewound at once; the files are restored after that has been stored (`restoreFiles`). */
+function decideRewind(
+  state: SessionState,
+  { to, undo: undoes, conversation, files, overwrite }: RewindCommand,
+  context: DecisionContext,
+): DurableEventBody[] {
+  const { by } = context;
+  if (context.rewind === null) throw new Error('session.rewind needs an id');
+  const { id: rewind, from } = context.rewind;
+  if ((to === undefined) === (undoes === undefined))
+    throw new Fault('invalid', 'A rewind names a message ("to") or the rewind that it undoes ("undo").');
+  if (!conversation && !files) throw new Fault('invalid', 'Neither the conversation nor files are rewound.');
+  const events: DurableEventBody[] = [];
+  if (conversation && to !== undefined) events.push({ ...conversationRewound(state, context), rewind });
+  else if (conversation && undoes !== undefined && state.rewound?.rewind === undoes)
+    events.push({ type: 'session.restored', rewind: undoes, from: state.rewound.from, by });
+  else if (conversation && !files)
+    throw new Fault('invalid', 'The conversation has continued since: that rewind cannot be undone.');
+  if (files) {
+    if (to !== undefined && from === undefined)
+      throw new Fault('not_found', 'There is no such message in this session.');
+    events.push({ type: 'rewind.started', rewind, from, undoes, overwrite, by });
+  }
+  if (state.queue.length > 0)
+    throw new Fault('busy', 'Messages are queued; cancel them or try again after their turns.');
+  return inIdle(state, ...events);
+}
+
+function conversationRewound(
+  state: SessionState,
+  { replaced, by }: DecisionContext,
+): DurableEventBody<'session.rewound'> {
   if (!replaced) throw new Fault('not_found', 'There is no such message in this session.');
   if (replaced.seq < state.cutAt)
     throw new Fault('invalid', 'That message is no longer part of the context: it cannot be replaced.');

@@ -40,19 +40,21 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       return { ...state, created: { dialect, named, domain, at, ...optional } };
     }
     case 'history.imported':
-      return taken(state, event);
+      return taken({ ...state, rewound: undefined }, event);
     case 'session.cleared':
       // Queued inputs were accepted before this event, and readers of the context need them.
       return {
         ...state,
         readFrom: state.queue.length === 0 ? event.seq : state.readFrom,
         cutAt: event.seq,
+        rewound: undefined,
       };
     case 'input.accepted': {
       const { input, via, call, key, agent, turn, joins } = event;
       const queued = { input, via, call, agent, ...(turn && { turn }), terms: turnOptionsOf(event) };
       return {
         ...state,
+        rewound: undefined,
         firstInput: state.firstInput || beginning(event.parts),
         queue: joins ? withJoining(state.queue, { ...queued, joins }) : state.queue.concat(queued),
         keys: withKey(state.keys, key, event.seq),
@@ -158,7 +160,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         questions: turn.questions.filter(({ call }) => call !== event.call),
       }));
     case 'context.compacted':
-      return { ...state, readFrom: event.readFrom, cutAt: event.seq };
+      return { ...state, readFrom: event.readFrom, cutAt: event.seq, rewound: undefined };
     case 'session.configured':
       return {
         ...state,
@@ -173,8 +175,20 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       const { fallback } = event;
       return fallback ? inTurn(state, (turn) => ({ ...turn, fallback })) : state;
     }
+    case 'session.rewound': {
+      const { rewind, from } = event;
+      return { ...state, rewound: rewind === undefined ? undefined : { rewind, from } };
+    }
+    case 'session.restored':
+      return { ...state, rewound: undefined };
+    case 'rewind.started': {
+      const { rewind, from, undoes, overwrite, by } = event;
+      return { ...state, rewinding: { rewind, from, undoes, overwrite, by } };
+    }
+    case 'files.rewound':
+      return { ...state, rewinding: undefined };
     case 'history.removed':
-    case 'session.rewound':
+      return { ...state, rewound: undefined };
     case 'turn.resumed':
     case 'reasoning.ended':
     case 'approval.explained':

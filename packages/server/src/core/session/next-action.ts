@@ -1,8 +1,9 @@
-import { isBlocked, type SessionState, type Turn } from './session-state.ts';
+import { type FileRewind, isBlocked, type SessionState, type Turn } from './session-state.ts';
 
 export type NextAction =
   | { readonly kind: 'idle' }
   | { readonly kind: 'startTurn' }
+  | { readonly kind: 'restoreFiles'; readonly rewind: FileRewind }
   | { readonly kind: 'callModel'; readonly turn: Turn }
   | { readonly kind: 'runTools'; readonly turn: Turn }
   | { readonly kind: 'endTurn'; readonly turn: Turn };
@@ -12,7 +13,8 @@ export type NextAction =
  * a week or a crash. The session is idle if it has no input, or if a person or a client must answer.
  */
 export function nextAction(state: SessionState): NextAction {
-  const { turn } = state;
+  const { turn, rewinding } = state;
+  if (rewinding) return { kind: 'restoreFiles', rewind: rewinding };
   if (!turn) return { kind: state.queue.length > 0 ? 'startTurn' : 'idle' };
   if (isBlocked(turn)) return { kind: 'idle' };
   if (turn.calls.length > 0) return { kind: 'runTools', turn };

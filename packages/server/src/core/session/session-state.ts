@@ -137,7 +137,16 @@ export type SessionState = SessionSummary & {
   readonly readFrom: number;
   /** last event that cleared or compacted the context */
   readonly cutAt: number;
+  /** files are being restored; no turn runs meanwhile */
+  readonly rewinding?: FileRewind | undefined;
+  /** the rewind of the conversation that can be undone: nothing was added since */
+  readonly rewound?: { readonly rewind: string; readonly from: number } | undefined;
 };
+
+export type FileRewind = Pick<
+  DurableEvent<'rewind.started'>,
+  'rewind' | 'from' | 'undoes' | 'overwrite' | 'by'
+>;
 
 /** Increment when the state changes its shape or meaning; `checkpoint.ts` reads older checkpoints. */
 export const STATE_VERSION = 11;
@@ -167,7 +176,8 @@ export const initialState = (agent: AgentRef): SessionState => ({
   cutAt: 0,
 });
 
-export const isIdle = (state: SessionState): boolean => state.turn === null && state.queue.length === 0;
+export const isIdle = (state: SessionState): boolean =>
+  state.turn === null && state.queue.length === 0 && !state.rewinding;
 
 export type WaitingCall = Extract<OpenCall, { phase: 'waiting' }>;
 

@@ -146,6 +146,8 @@ export function step(state: State, event: SessionEvent): StepResult<State, Strea
       return joined(state, event);
     case 'input.cancelled':
       return changed(state, event, (task) => end(task, event, 'TASK_STATE_CANCELED'));
+    // It belongs to no task.
+    case 'files.rewound':
     case 'agent.changed':
     case 'reasoning.ended':
     case 'approval.explained':

@@ -19,7 +19,7 @@ import {
 import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
-import { streamRestartText, wholeText } from '../kit/texts.ts';
+import { rewoundText, streamRestartText, wholeText } from '../kit/texts.ts';
 import {
   type Calls,
   finalAnswer,
@@ -135,6 +135,8 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
       const words = input ? say(...userMessage(input.parts, event.input)) : [];
       return [state, words.map((frame) => exceptFor(frame, input?.via))];
     }
+    case 'files.rewound':
+      return [state, say(message('agent_message_chunk', rewoundText(event), event.id))];
     case 'turn.resumed':
       return [{ ...state, block: null }, NONE];
     case 'step.restarted': {

@@ -15,7 +15,7 @@ import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { HTTP_STATUS, retryField, retryText } from '../kit/faults.ts';
 import { type Frame, NONE, nthId, type Projection, type StepResult } from '../kit/projection.ts';
-import { streamRestartText } from '../kit/texts.ts';
+import { rewoundText, streamRestartText } from '../kit/texts.ts';
 import {
   type Calls,
   finalAnswer,
@@ -103,7 +103,14 @@ function project(
       case 'session.cleared':
         return [state, say(...items(id, [systemItem(nthId(id, 1), 'The conversation was cleared.')]))];
       case 'session.rewound': {
-        const text = 'An earlier message was replaced: the conversation goes on from before it.';
+        const text =
+          event.rewind === undefined
+            ? 'An earlier message was replaced: the conversation goes on from before it.'
+            : 'The conversation was rewound: it goes on from before an earlier message.';
+        return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
+      }
+      case 'session.restored': {
+        const text = 'The rewind was undone: the conversation goes on from where it was.';
         return [state, say(...items(id, [systemItem(nthId(id, 1), text)]))];
       }
       case 'context.compacted':
@@ -199,6 +206,8 @@ function project(
     }
     case 'question.answered':
       return [state, say(loading(id, true))];
+    case 'files.rewound':
+      return [state, say(...items(id, [systemItem(nthId(id, 1), rewoundText(event))]))];
     case 'call.deferred':
     case 'input.accepted':
     case 'input.cancelled':

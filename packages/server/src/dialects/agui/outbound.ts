@@ -238,6 +238,7 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
       return endBlock(state, { type: 'text.ended', turn, block, text: writtenQuestion(event) });
     }
     case 'question.answered':
+    case 'files.rewound':
     case 'agent.changed':
     case 'approval.requested':
     case 'approval.answered':

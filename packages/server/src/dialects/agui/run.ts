@@ -14,6 +14,7 @@ import { addUsage, type Engine, type RunStatus, type SessionRef } from '../../co
 import { type DialectContext, type LogIds, reported } from '../kit/dialect.ts';
 import { retryText } from '../kit/faults.ts';
 import { cancelTurn } from '../kit/request-turn.ts';
+import { rewoundText } from '../kit/texts.ts';
 import { TurnReader } from '../kit/turn-reader.ts';
 import type { AguiEvent, ContentEvent, GivenMessage, Message } from './contract.ts';
 import { callerOf, type RunRequest, type StartedRun } from './inbound.ts';
@@ -368,6 +369,8 @@ const isSettled = (event: SessionEvent): boolean =>
 class Transcript {
   state: State = IDLE;
   readonly #list = new MessageList();
+  /** by the last rewind */
+  #removed: readonly Message[] = [];
   /** messages before this index stay if the model's answer is interrupted */
   #settled = 0;
   /** inputs without a turn yet */
@@ -420,8 +423,16 @@ class Transcript {
         this.#list.cut(0);
         return;
       case 'session.rewound': {
+        const before = [...this.#list.all];
         for (const { seq, at } of this.#inputs) if (seq >= event.from) this.#list.cut(at);
+        this.#removed = before.slice(this.#list.length);
+        return;
       }
+      case 'session.restored':
+        this.#list.push(...this.#removed);
+        return;
+      case 'files.rewound':
+        this.#list.push({ id: event.id, role: 'assistant', content: rewoundText(event) });
     }
   }
 }

@@ -13,6 +13,7 @@ import {
 import type { Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
 import type { Frame } from '../kit/projection.ts';
 import { firstWholeTurn, latestEvents } from '../kit/replay.ts';
+import { rewoundText } from '../kit/texts.ts';
 import type { Chunk, ToolChunk } from './contract.ts';
 import { messageId, metadataOf, type StoredInput } from './log.ts';
 import { type Body, joined, START, step, userPart } from './outbound.ts';
@@ -67,6 +68,8 @@ type Entry = {
 export class HistoryFold {
   #state = START;
   #entries: Entry[] = [];
+  /** by the last rewind */
+  #removed: Entry[] = [];
   /** queued messages */
   readonly #waiting = new Map<InputId, { readonly message: UIMessage; readonly seq: number }>();
   readonly #builders = new Map<TurnId, MessageBuilder>();
@@ -96,9 +99,20 @@ export class HistoryFold {
         this.#begin(event);
         break;
       case 'session.rewound':
+        this.#removed = this.#entries.filter(({ input }) => input >= event.from);
         this.#entries = this.#entries.filter(({ input }) => input < event.from);
         this.#rewinds.push(event);
         break;
+      case 'session.restored':
+        this.#entries.push(...this.#removed);
+        this.#rewinds.pop();
+        break;
+      case 'files.rewound': {
+        const parts = [{ type: 'text' as const, text: rewoundText(event), state: 'done' as const }];
+        const message: UIMessage = { id: event.id, role: 'assistant', parts };
+        if (event.seq >= this.from) this.#entries.push({ message, input: event.seq, turn: event.seq });
+        break;
+      }
       case 'session.cleared':
         this.#entries = [];
     }
@@ -398,8 +412,11 @@ async function windowOf(
 function turnsIn(events: readonly DurableEvent[], from: number, hiddenFrom: number): number {
   let hidden = hiddenFrom;
   let count = 0;
+  const undone = new Set<string>();
   for (const event of events.toReversed()) {
-    if (event.type === 'session.rewound') hidden = Math.min(hidden, event.from);
+    if (event.type === 'session.restored') undone.add(event.rewind);
+    if (event.type === 'session.rewound' && !undone.has(event.rewind ?? ''))
+      hidden = Math.min(hidden, event.from);
     const isTurn = event.type === 'turn.started' || event.type === 'history.imported';
     if (isTurn && event.seq >= from && event.seq < hidden) count++;
   }

@@ -174,6 +174,7 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
       return [{ ...after, block: null }, [...frames, ...framesOf(turn, { type: 'text-end', id: block })]];
     }
     case 'question.answered':
+    case 'files.rewound':
     case 'agent.changed':
     case 'approval.explained':
     case 'tool.started':

@@ -12,7 +12,7 @@ import {
 import type { SessionSnapshot } from '../../core/index.ts';
 import { retryField, retryText } from '../kit/faults.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
-import { elsewhereText, questionText, restartText, waitingText } from '../kit/texts.ts';
+import { elsewhereText, questionText, restartText, rewoundText, waitingText } from '../kit/texts.ts';
 import {
   type Calls,
   firstSeen,
@@ -115,6 +115,8 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
       return [{ ...state, ...IDLE }, say(error(faultText(event.fault.code, event.fault.message)))];
     case 'turn.cancelled':
       return [{ ...state, ...IDLE }, say(error(CANCELLED[event.reason]))];
+    case 'files.rewound':
+      return [state, say(message(rewoundText(event)))];
     case 'question.asked':
     case 'question.repeated':
       return [state, say(message(writtenQuestion(event)))];

@@ -10,6 +10,7 @@ import {
 import { directCallId, type Engine, type SessionRecord, type SessionRef } from '../../core/index.ts';
 import { nthId } from '../kit/projection.ts';
 import { latest, replay } from '../kit/replay.ts';
+import { rewoundText } from '../kit/texts.ts';
 import { type CallStatus, finalAnswer, NO_CALLS, trackCalls } from '../kit/tracking.ts';
 import type { Body, Message, ToolRun, WorkflowLog } from './contract.ts';
 import { BETWEEN_BLOCKS, resultOf, type State, startOf, step } from './outbound.ts';
@@ -26,6 +27,7 @@ export const latestMessages = (engine: Engine, record: SessionRecord, limit: num
  */
 export function messagesOf(record: SessionRecord, events: readonly DurableEvent[], first = 0): Message[] {
   const messages: Message[] = [];
+  let removed: Message[] = [];
   const answers = new Map<TurnId, Message>();
   for (const { event, state } of [...replay(step, startOf(record), events)].slice(first)) {
     switch (event.type) {
@@ -46,9 +48,15 @@ export function messagesOf(record: SessionRecord, events: readonly DurableEvent[
       }
       case 'session.rewound': {
         const replaced = messages.findIndex(({ id }) => id === event.input);
-        if (replaced >= 0) messages.splice(replaced);
+        removed = replaced < 0 ? [] : messages.splice(replaced);
         break;
       }
+      case 'session.restored':
+        messages.push(...removed);
+        break;
+      case 'files.rewound':
+        messages.push(message(event, event.id, 'assistant', rewoundText(event), {}));
+        break;
       case 'text.ended':
       case 'tool.ended': {
         if (event.type === 'tool.ended' && !isAnswer(event, state)) break;

@@ -17,7 +17,7 @@ import type { PendingApproval, SessionRecord, SessionSnapshot } from '../../core
 import type { Pieces } from '../../http/connection.ts';
 import { retryField, retryText } from '../kit/faults.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
-import { restartText } from '../kit/texts.ts';
+import { restartText, rewoundText } from '../kit/texts.ts';
 import { type Calls, finalAnswer, NO_CALLS, resultData, trackCalls } from '../kit/tracking.ts';
 import type { Body, ErrorCode, Measures } from './contract.ts';
 
@@ -105,6 +105,8 @@ export function step(before: State, event: SessionEvent): StepResult<State, Body
       return [state, event.interrupted || event.text === '' ? NONE : frames(thought(state, event.text))];
     case 'approval.explained':
       return [state, frames(thought(state, event.text))];
+    case 'files.rewound':
+      return [state, frames(thought(state, rewoundText(event)))];
     case 'text.delta':
       if (event.block === state.openBlock) return [state, [{ body: chunk(state, event.text) }]];
       return [{ ...state, openBlock: event.block, hasText: true }, frames(firstChunk(state, event.text))];

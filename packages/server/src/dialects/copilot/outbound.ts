@@ -19,7 +19,7 @@ import type { Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
 import { type Frame, NONE, nthId, type Projection, type StepResult } from '../kit/projection.ts';
 import { latestEvents, replay } from '../kit/replay.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { waitingText } from '../kit/texts.ts';
+import { rewoundText, waitingText } from '../kit/texts.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../kit/tracking.ts';
 import type { ActiveTask, CopilotMessage, Plan } from './contract.ts';
 import { planOf, startTask, stepTask, type TaskState, taskView } from './task.ts';
@@ -82,6 +82,7 @@ function progress(event: DurableEvent, { tasks }: TaskList): Body[] {
       return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'failed' }];
     case 'turn.cancelled':
       return [{ type: 'task_status', sessionId, taskId: event.turn, status: 'interrupted' }];
+    case 'files.rewound':
     case 'input.cancelled':
     case 'input.joined':
     case 'input.accepted':
@@ -287,6 +288,8 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
       const metadata = { taskId: event.turn, ...(event.interrupted && { interrupted: true as const }) };
       return { ...base, role: 'assistant', content: event.text, metadata };
     }
+    case 'files.rewound':
+      return { ...base, role: 'assistant', content: rewoundText(event), metadata: {} };
     case 'call.deferred':
       return {
         ...base,

@@ -90,6 +90,7 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
     case 'input.cancelled':
     case 'input.joined':
     case 'turn.started':
+    case 'files.rewound':
     case 'turn.resumed':
     case 'agent.changed':
     case 'reasoning.ended':

@@ -22,7 +22,7 @@ import {
 import type { ClientProgress, ClientRequest, SessionSnapshot } from '../../core/index.ts';
 import { retryText } from '../kit/faults.ts';
 import { type Frame, NONE, nthId, type Projection, type StepResult, stampedId } from '../kit/projection.ts';
-import { questionText, restartText, waitingText } from '../kit/texts.ts';
+import { questionText, restartText, rewoundText, waitingText } from '../kit/texts.ts';
 import {
   type Calls,
   NO_APPROVALS,
@@ -149,6 +149,8 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
       return [{ ...state, ...REST }, fail(event.fault.message, event.fault.code)];
     case 'turn.cancelled':
       return [{ ...state, ...REST }, fail(CANCELLED[event.reason], event.reason)];
+    case 'files.rewound':
+      return [state, say({ type: 'agent_response', content: rewoundText(event), sessionId, toolsUsed: [] })];
     case 'call.progress':
       return [state, say(progressContent(event))];
     case 'question.asked':

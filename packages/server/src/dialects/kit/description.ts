@@ -9,6 +9,7 @@ export type ExampleIds = Readonly<
   Record<
     | 'owner'
     | 'session'
+    | 'input'
     | 'turn'
     | 'approval'
     | 'hash'
@@ -30,6 +31,7 @@ export type ExampleIds = Readonly<
 export const EXAMPLE_IDS: ExampleIds = {
   owner: 'ada.lovelace',
   session: '3f0c1a52-6d0e-4b8e-9a55-0c5f6f2f9d10',
+  input: '6e2d9b47-0a5c-4f18-b3d2-94c7e1a8f605',
   turn: '8c1f7a0e-52e4-4c58-8f0b-6f4c2d1b7e93',
   question: '4d2b8c6e-1f3a-4e57-9b0c-7a6d5e4f3c21',
   approval: 'b7d6a3de-0c44-4f0c-9f5e-3a1c8d2e6f70',

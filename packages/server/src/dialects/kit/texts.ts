@@ -1,5 +1,5 @@
 /** Texts for clients whose protocol has no frame for approvals, or for a model call that is retried. */
-import type { Ask, DurableEvent } from '@parlance/protocol';
+import { type Ask, type DurableEvent, visibleLine } from '@parlance/protocol';
 
 // Pending approvals
 
@@ -22,6 +22,23 @@ export const questionText = (ask: Ask): string => {
   const text = wholeText(ask);
   return `${text}${/[.!?\n]$/.test(text) ? '' : '.'} Allow it? Answer yes or no.`;
 };
+
+// Files that were restored
+
+/** `files.rewound` in words. */
+export function rewoundText({ restored, kept, more, failed, undoes }: DurableEvent<'files.rewound'>): string {
+  const count = restored.length === 1 ? '1 file' : `${restored.length} files`;
+  const what = undoes === undefined ? 'Rewound' : 'Undid a rewind of';
+  const names = restored.map(
+    ({ path, change }) => `${visibleLine(path)}${change === 'modified' ? '' : ` (${change})`}`,
+  );
+  return [
+    restored.length === 0 ? 'No file was restored.' : `${what} ${count}: ${names.join(', ')}.`,
+    ...kept.map(({ path, reason }) => `Kept ${visibleLine(path)}: ${reason}.`),
+    ...(more === undefined ? [] : [`${more} more are not listed.`]),
+    ...(failed === undefined ? [] : [failed]),
+  ].join('\n');
+}
 
 // Retries: one message per call, for any number of attempts.
 

@@ -221,6 +221,7 @@ function step(state: State, event: SessionEvent): StepResult<State, TurnUpdate> 
     }
     case 'input.accepted':
     case 'input.joined':
+    case 'files.rewound':
     case 'agent.changed':
     case 'approval.explained':
     case 'call.progress':

@@ -63,6 +63,7 @@ function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
       case 'history.imported':
       case 'session.cleared':
       case 'session.rewound':
+      case 'session.restored':
         return [updated(event)];
       default:
         return NONE;
@@ -85,6 +86,7 @@ function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
     case 'question.repeated':
     case 'question.answered':
     case 'tool.ended':
+    case 'files.rewound':
       return [updated(event)];
     case 'agent.changed':
     case 'reasoning.ended':

@@ -4,6 +4,7 @@ import { type DurableEvent, type TurnId, textOf, wasStopped } from '@parlance/pr
 import type { Engine, SessionRecord, SessionRef } from '../../core/index.ts';
 import { invalidParams, type Params, RpcFault } from '../kit/json-rpc.ts';
 import { latest } from '../kit/replay.ts';
+import { rewoundText } from '../kit/texts.ts';
 import { finalAnswer } from '../kit/tracking.ts';
 import type { Context } from './clients.ts';
 import { BASE_URI, CODES, uriOf } from './contract.ts';
@@ -126,6 +127,7 @@ type Draft = {
 /** Events before `first` are read but not shown. */
 function draftsOf(events: readonly DurableEvent[], first: number): Draft[] {
   const drafts: Draft[] = [];
+  let removed: Draft[] = [];
   const answers = new Map<TurnId, Draft>();
   const direct = directTurns(events);
   for (const event of events.slice(first))
@@ -144,9 +146,15 @@ function draftsOf(events: readonly DurableEvent[], first: number): Draft[] {
       }
       case 'session.rewound': {
         const replaced = drafts.findIndex(({ input }) => input === event.input);
-        if (replaced >= 0) drafts.splice(replaced);
+        removed = replaced < 0 ? [] : drafts.splice(replaced);
         break;
       }
+      case 'session.restored':
+        drafts.push(...removed);
+        break;
+      case 'files.rewound':
+        drafts.push(draft('assistant', event, [rewoundText(event)]));
+        break;
       case 'text.ended':
         if (event.text !== '') answerOf(event).texts.push(event.text);
         break;

@@ -1,6 +1,6 @@
 /** The server, sessions and their commands, and the search in them. */
 import { Command, Fault } from '@parlance/protocol';
-import { CommandHeaders, ExportQuery, SearchQuery, SessionsQuery } from '@parlance/protocol/api';
+import { CommandHeaders, ExportQuery, RewindQuery, SearchQuery, SessionsQuery } from '@parlance/protocol/api';
 import type { Engine, SessionRecord } from '../../core/index.ts';
 import type { ExampleIds, RequestExample } from '../kit/description.ts';
 import { endpoint, NO_SESSION, recordOf, sessionOf } from './context.ts';
@@ -133,6 +133,21 @@ export const sessionEndpoints = [
       exportAnswer(ctx, await recordOf(ctx, principal, params.id), query.format),
   }),
   endpoint({
+    method: 'get',
+    path: '/v1/sessions/{id}/rewind',
+    summary: 'What a rewind to a message, or the undo of a rewind, would do now',
+    security: 'caller',
+    examples: ({ session, input }) => [{ params: { id: session }, query: { to: input } }],
+    query: RewindQuery,
+    answers: { 200: { description: 'The files with their differences', schema: 'RewindPreview' } },
+    errors: [400, 401, 403, 404, 409],
+    async handle({ principal, params, query }, ctx) {
+      const ref = await sessionOf(ctx, principal, params.id);
+      const { files, unprotected, ...preview } = await ctx.engine.previewRewind(ref, query, principal);
+      return { ...preview, files: [...files], unprotected: [...unprotected] };
+    },
+  }),
+  endpoint({
     method: 'post',
     path: '/v1/sessions/{id}/commands',
     summary: 'Sends a command to a session; `session.create` and `input.submit` create a missing session',
@@ -236,6 +251,11 @@ const COMMANDS: Readonly<Record<Command['type'], (ids: ExampleIds) => readonly E
   'history.remove': () => [['Remove the item of an event', { seq: 2 }]],
   'context.compact': () => [['Compact the context']],
   'session.clear': () => [['Clear the context']],
+  'session.rewind': ({ input }) => [
+    ['Rewind the conversation and the files to before a message', { to: input }],
+    ['Restore only the files', { to: input, conversation: false }],
+    ['Undo a rewind', { undo: 'rewind-1' }],
+  ],
 };
 
 function commandExamples(ids: ExampleIds): readonly [RequestExample, ...RequestExample[]] {

@@ -116,6 +116,8 @@ class ShownItems {
   isOver = false;
   /** events from this number on were replaced */
   #hiddenFrom = Number.POSITIVE_INFINITY;
+  /** rewinds that were undone */
+  readonly #undone = new Set<string>();
   /** items that were removed, as `seq:index` */
   readonly #removed = new Set<string>();
   /** turns whose current step was restarted: its earlier output is discarded */
@@ -128,8 +130,11 @@ class ShownItems {
       case 'history.removed':
         this.#removed.add(`${event.item}:${event.index}`);
         return [];
+      case 'session.restored':
+        this.#undone.add(event.rewind);
+        return [];
       case 'session.rewound':
-        this.#hiddenFrom = Math.min(this.#hiddenFrom, event.from);
+        if (!this.#undone.has(event.rewind ?? '')) this.#hiddenFrom = Math.min(this.#hiddenFrom, event.from);
         return [];
       case 'step.restarted':
       case 'turn.resumed':
@@ -252,6 +257,8 @@ class Positions {
   #seqs: number[] = [];
   #indexes: number[] = [];
   #hashes: number[] = [];
+  /** by the last rewind */
+  #removed: [number[], number[], number[]] = [[], [], []];
   /** the texts of the present step of each turn: void if it is restarted */
   readonly #unsettled = new Map<string, Set<number>>();
 
@@ -280,9 +287,19 @@ class Positions {
       case 'history.removed':
         this.#keep((seq, index) => seq !== event.item || index !== event.index);
         break;
-      case 'session.rewound':
-        this.#keep((seq) => seq < event.from);
+      case 'session.rewound': {
+        const from = this.#seqs.findIndex((seq) => seq >= event.from);
+        const at = from < 0 ? this.#seqs.length : from;
+        this.#removed = [this.#seqs.splice(at), this.#indexes.splice(at), this.#hashes.splice(at)];
         break;
+      }
+      case 'session.restored': {
+        const [seqs, indexes, hashes] = this.#removed;
+        this.#seqs.push(...seqs);
+        this.#indexes.push(...indexes);
+        this.#hashes.push(...hashes);
+        break;
+      }
       case 'step.restarted':
       case 'turn.resumed': {
         const unsettled = this.#unsettled.get(event.turn);

@@ -37,6 +37,7 @@ export const applyPatchTool = (guard: Guard): Tool =>
     input: Input,
     asks: true,
     subjects: ({ patch }, folder) => ruleSubjects(patch, folder),
+    changes: ({ patch }) => patchedPaths(patch) ?? undefined,
     approval: ({ patch }, { root }) => askToPatch(patch, { root, ...guard }, root),
     run: ({ patch }, context) =>
       runPatch(patch, { bounds: { root: context.root, ...guard }, base: context.root }, context),

@@ -55,6 +55,11 @@ export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Too
     subjects: ruleSubjects,
     ruledAs: ({ command }) => ['shell', 'local_shell', ...(patchIn(command) === null ? [] : ['apply_patch'])],
     approval: (input, { root }) => askToRun(input, root, options),
+    changes: ({ command, workdir = '.' }, { root, permission }) => {
+      const patch = patchIn(command);
+      if (patch === null) return permission === 'safe' ? undefined : 'folder';
+      return patchedPaths(patch)?.map((path) => resolve(root, workdir, path));
+    },
     run: (input, context) => runShell(input, context, options),
   });
 

@@ -8,6 +8,7 @@ import {
   type Part,
   titleOf,
 } from '@parlance/protocol';
+import { rewoundText } from '../../kit/texts.ts';
 import { finalAnswer } from '../../kit/tracking.ts';
 
 export type Entry = { readonly seq: number; readonly at: number } & (
@@ -31,6 +32,8 @@ export async function transcriptOf(
 ): Promise<{ title: string; entries: Entry[] }> {
   const entries: Entry[] = [];
   let title = '';
+  /** by the last rewind */
+  let removed: Entry[] = [];
   /** the entries before the current step */
   let settled = 0;
   for await (const event of events) {
@@ -80,8 +83,16 @@ export async function transcriptOf(
       case 'session.cleared':
         add({ kind: 'note', text: 'The context was cleared.' });
         break;
-      case 'session.rewound':
-        while ((entries.at(-1)?.seq ?? 0) >= event.from) entries.pop();
+      case 'session.rewound': {
+        const from = entries.findIndex(({ seq }) => seq >= event.from);
+        removed = from < 0 ? [] : entries.splice(from);
+        break;
+      }
+      case 'session.restored':
+        entries.push(...removed);
+        break;
+      case 'files.rewound':
+        add({ kind: 'note', text: rewoundText(event) });
         break;
     }
   }
