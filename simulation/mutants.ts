@@ -250,6 +250,11 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     '  // Readers must discard what the first attempt has shown.\n  if (await hasShown(active))',
     '  if (fault.code !== "context_too_long" && (await hasShown(active)))',
   ),
+  'watchers are not told what was stored without the bus': past(
+    NETWORK,
+    'this.#links.get(session)?.tellWatchers();',
+    'void session;',
+  ),
   'a call that was denied on another node starts': past(
     TOOLS,
     'changes.filter((change) => isCurrent(state, change)).flatMap(({ events }) => events),',

@@ -2,6 +2,7 @@
 import type { ConnectionId } from '@parlance/protocol';
 import { PubSubTransport } from '../packages/server/src/cluster/pub-sub-transport.ts';
 import { joinCluster } from '../packages/server/src/cluster/remote-network.ts';
+import type { WakeUps } from '../packages/server/src/cluster/transport.ts';
 import { defaultCatalog } from '../packages/server/src/compose/domains.ts';
 import { NO_LIMITS } from '../packages/server/src/core/engine/engine-internals.ts';
 import {
@@ -10,6 +11,7 @@ import {
   type Engine,
   openMemoryBus,
 } from '../packages/server/src/core/index.ts';
+import { sessionKey } from '../packages/server/src/core/ports/session-ref.ts';
 import {
   type Log,
   type ModelCallInfo,
@@ -66,9 +68,21 @@ export class SimulatedNode {
           bus.open(process),
         )
       : null;
+    this.#store.setBusDown(transport !== null);
     transport?.onUp(() => this.#store.setBusDown(false));
     transport?.onDown(() => this.#store.setBusDown(true));
     this.#transport = transport;
+    const store = this.#store;
+    const wakeUps: WakeUps = {
+      get needed() {
+        return store.busDown;
+      },
+      notify: (ref) => database.notify(process, ref),
+      listen(listener) {
+        database.listen(process, (ref) => listener((one) => sessionKey(one) === sessionKey(ref)));
+        return () => undefined;
+      },
+    };
     this.clients = new ClientToolBroker(clock);
     let called: ModelCallInfo | null = null;
     const { search, turns } = database.sessions;
@@ -85,7 +99,7 @@ export class SimulatedNode {
       ...(transport && {
         cluster: {
           transport,
-          join: (member) => joinCluster({ ...member, transport }),
+          join: (member) => joinCluster({ ...member, transport, wakeUps }),
           livingNodes: () => database.request(process, 'read', () => database.livingNodes()),
           onFailover: this.#store.onFailover,
           sweepMs: SWEEP_MS,

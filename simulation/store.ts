@@ -74,6 +74,8 @@ export const HEALTHY: StoreFaults = {
 const COMMAND: AppendAs = { by: 'command', take: 'never' };
 const LATENCY_MS = 1.5;
 const DEADLINE_MS = 2_500;
+const NOTIFICATION_MS = 20;
+const LOST_NOTIFICATIONS = 0.1;
 /** How long an exclusive transaction may take. */
 const MAX_TRANSACTION_MS = 10_000;
 const EVENT_VERSION = 1;
@@ -126,6 +128,20 @@ export class Database {
 
   clearTraps(): void {
     this.#traps.clear();
+  }
+
+  // Notifications between nodes, some of which are lost.
+
+  readonly #listeners = new Map<Process, (ref: SessionRef) => void>();
+
+  listen(process: Process, listener: (ref: SessionRef) => void): void {
+    this.#listeners.set(process, listener);
+  }
+
+  notify(from: Process, ref: SessionRef): void {
+    for (const [process, listener] of this.#listeners)
+      if (!process.ended && !this.faults.down && !from.random.chance(LOST_NOTIFICATIONS))
+        this.world.after(from.random.latency(NOTIFICATION_MS), () => listener(ref), process);
   }
 
   /** What is committed up to now survives the next failover. */

@@ -177,8 +177,17 @@ export class RemoteLink implements SessionLink {
     const { nodes } = this.#watchers;
     const added = nodes.filter((node) => !this.#announcedTo.includes(node));
     this.#announcedTo = nodes;
-    if (this.#hasStored)
-      this.parts.transport.send(added, headMessage(this.session.ref, this.session.state.seq));
+    this.#tell(added);
+  }
+
+  /** Call when the bus is back: events that were stored without it have not been sent. */
+  tellWatchers(): void {
+    this.#tell(this.#watchers.nodes);
+  }
+
+  #tell(nodes: readonly NodeId[]): void {
+    const { ref, state } = this.session;
+    if (this.#hasStored) this.parts.transport.send(nodes, headMessage(ref, state.seq));
   }
 
   /** Runs work in order, synchronously if the queue is empty. */

@@ -93,7 +93,10 @@ class RemoteNetwork implements ClusterNetwork {
       session.hold();
       return positionIn(session);
     });
-    transport.onUp(() => this.#joinAll());
+    transport.onUp(() => {
+      this.#joinAll();
+      for (const session of sessions.all()) this.#links.get(session)?.tellWatchers();
+    });
     transport.onLost(() => this.#joinAll());
   }
 
