@@ -4,7 +4,7 @@ import { request as httpRequest } from 'node:http';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { postJson } from '../server-process.ts';
-import { connect, failure, getTask, messageOf, requestOf, send } from './client.ts';
+import { connect, failure, getTask, LIST, messageOf, requestOf, send } from './client.ts';
 
 let model: ScriptedModel;
 let server: TestServer;
@@ -56,7 +56,9 @@ describe('an invalid request', () => {
     [JSON.stringify({ jsonrpc: '2.0', id: {}, method: 'GetTask' }), -32600, null],
     [JSON.stringify({ jsonrpc: '2.0', id: 'x'.repeat(1_100), method: 'GetTask' }), -32600, null],
     [rpc('GetTask', ['id']), -32600, 7],
-    [rpc('message/send', {}), -32601, 7],
+    [rpc('message/sent', {}), -32601, 7],
+    [rpc('message/send', {}), -32602, 7],
+    [rpc('tasks/pushNotificationConfig/set', {}), -32003, 7],
     [rpc('toString', {}), -32601, 7],
     [rpc('CreateTaskPushNotificationConfig', {}), -32003, 7],
     [rpc('GetExtendedAgentCard', {}), -32007, 7],
@@ -80,6 +82,7 @@ describe('invalid parameters are −32602 with the name of the field', () => {
     ['SendMessage', { message: { ...hello, parts: [{ raw: 'no base64!' }] } }, 'raw'],
     ['SendMessage', { message: { ...hello, parts: [{ text: '  ' }] } }, ''],
     ['SendMessage', { message: { ...hello, role: 'ROLE_AGENT' } }, 'role'],
+    ['SendMessage', { message: { ...hello, role: undefined } }, 'role'],
     ['SendMessage', { message: { ...hello, contextId: 'a\nb' } }, 'contextId'],
     ['SendMessage', { message: hello, configuration: { historyLength: -1 } }, 'historyLength'],
     ['SendMessage', { message: hello, metadata: { skillId: 'nobody' } }, 'skillId'],
@@ -148,6 +151,56 @@ describe('the version', () => {
   test.each(['0.3', '2.0', '10', 'latest'])('%p is not supported', async (version) => {
     const { code } = await errorOf(await post(rpc('GetTask', { id: 'x' }), { 'a2a-version': version }));
     expect(code).toBe(-32009);
+  });
+});
+
+test('the address with a slash at its end is the same', async () => {
+  const response = await fetch(`${server.http}/a2a/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: rpc('GetTask', { id: 'x' }),
+  });
+  expect(await errorOf(response)).toMatchObject({ code: -32001 });
+});
+
+test('a notification is handled and not answered', async () => {
+  const client = await connect(server.http);
+  const contextId = crypto.randomUUID();
+  for (const method of ['SendMessage', 'SendStreamingMessage']) {
+    const message = { ...hello, messageId: method, contextId };
+    const response = await post(JSON.stringify({ jsonrpc: '2.0', method, params: { message } }));
+    expect([response.status, await response.text()]).toEqual([204, '']);
+  }
+  const { tasks } = await client.listTasks({ ...LIST, contextId });
+  expect(tasks).toHaveLength(2);
+});
+
+test('names as in the definition of the protocol are accepted', async () => {
+  const task = await send(await connect(server.http), 'hello');
+  const answer = await (await post(rpc('GetTask', { id: task.id, history_length: 0 }))).json();
+  expect((answer as { result: object }).result).not.toHaveProperty('history');
+  const listed = await post(rpc('ListTasks', { context_id: task.contextId, page_size: 1 }));
+  expect(await listed.json()).toMatchObject({ result: { totalSize: 1, pageSize: 1 } });
+});
+
+describe('−32005', () => {
+  test('a body that is not JSON', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx'])
+      expect((await errorOf(await post('{', { 'content-type': type }))).code).toBe(-32005);
+    for (const type of ['application/json; charset=utf-8', 'application/a2a+json'])
+      expect((await errorOf(await post('{', { 'content-type': type }))).code).toBe(-32700);
+  });
+
+  test('a file that no model reads', async () => {
+    const file = (mediaType: string) => ({
+      ...hello,
+      messageId: mediaType,
+      parts: [{ raw: 'aGk=', mediaType }],
+    });
+    for (const type of ['application/x-unknown', 'video/mp4', 'image/tiff'])
+      expect((await errorOf(await post(rpc('SendMessage', { message: file(type) })))).code).toBe(-32005);
+    for (const type of ['text/csv', 'application/pdf', 'image/png'])
+      expect(await (await post(rpc('SendMessage', { message: file(type) }))).json()).toHaveProperty('result');
   });
 });
 
@@ -240,6 +293,8 @@ describe('the agent card', () => {
       version: expect.any(String),
       supportedInterfaces: [
         { url: `${closed.http}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+        { url: `${closed.http}/a2a`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+        { url: `${closed.http}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
       ],
       capabilities: { streaming: true, pushNotifications: false },
       securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
@@ -254,6 +309,39 @@ describe('the agent card', () => {
         description: expect.any(String),
         tags: expect.any(Array),
       } as never);
+  });
+
+  test('asks for no token if the server requires none', async () => {
+    const card = await (await fetch(`${server.http}/.well-known/agent-card.json`)).json();
+    expect(Object.keys(card as object)).not.toContainAnyValues([
+      'securitySchemes',
+      'securityRequirements',
+      'security',
+    ]);
+  });
+
+  test('has the fields of 0.3 only for clients that do not name a version', async () => {
+    const address = `${closed.http}/.well-known/agent-card.json`;
+    const [older, newer] = await Promise.all(
+      ['', '1.0'].map(async (version) =>
+        (await fetch(address, { headers: { 'A2A-Version': version } })).json(),
+      ),
+    );
+    const fields = { url: `${closed.http}/a2a`, preferredTransport: 'JSONRPC', protocolVersion: '0.3.0' };
+    expect(older).toMatchObject({ ...fields, security: [{ bearer: [] }] });
+    expect(Object.keys(newer as object)).not.toContainAnyValues([...Object.keys(fields), 'security']);
+  });
+
+  test('can be cached', async () => {
+    const address = `${server.http}/.well-known/agent-card.json`;
+    const { status, headers } = await fetch(address);
+    expect([status, headers.get('cache-control')]).toEqual([200, 'public, max-age=60']);
+    expect(Date.parse(headers.get('last-modified') ?? '')).toBeGreaterThan(0);
+    const etag = headers.get('etag') ?? '';
+    const known = await fetch(address, { headers: { 'if-none-match': etag } });
+    expect([known.status, known.headers.get('etag'), await known.text()]).toEqual([304, etag, '']);
+    const other = await fetch(address, { headers: { 'if-none-match': etag, 'A2A-Version': '1.0' } });
+    expect(other.status).toBe(200);
   });
 
   test('has the address under which it was requested', async () => {

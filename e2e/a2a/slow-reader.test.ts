@@ -48,7 +48,12 @@ test('receives the task again, and has the whole answer in the end', async () =>
   });
   later(() => server.kill());
   await postJson(`${server.http}/v1/sessions/slow/commands`, { type: 'session.create' });
-  const message = { messageId: 'm', contextId: 'slow', parts: [{ text: 'tell me everything' }] };
+  const message = {
+    messageId: 'm',
+    contextId: 'slow',
+    role: 'ROLE_USER',
+    parts: [{ text: 'tell me everything' }],
+  };
   const params = { message };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params });
   const { hostname, port, host } = new URL(server.http);

@@ -1,9 +1,10 @@
 /** `npm run conformance [-- NAME…]`: runs suites of others and writes their figures into docs/conformance.md. */
 import { join } from 'node:path';
+import { a2a } from './a2a.ts';
 import type { Suite } from './figures.ts';
 import { openResponses } from './open-responses.ts';
 
-const SUITES: readonly Suite[] = [openResponses];
+const SUITES: readonly Suite[] = [openResponses, a2a];
 
 const PAGE = join(import.meta.dir, '../../docs/conformance.md');
 const named = process.argv.slice(2);

@@ -1,5 +1,5 @@
 /**
- * A2A 1.0 in the protocol's JSON encoding: errors, parameters of the methods, objects that the server sends, and what the documents
+ * A2A 1.0 in the protocol's JSON encoding, which JSON-RPC and HTTP+JSON share: errors, parameters of the methods, objects that the server sends, and what the documents
  * show. The types of the official package are those of decoded objects, which have other names; its reader checks the golden files.
  */
 import { type Fault, type FaultCode, JsonValue } from '@parlance/protocol';
@@ -16,6 +16,7 @@ import type { Sent } from '../kit/endpoint.ts';
 import { HTTP_STATUS } from '../kit/faults.ts';
 import { errorMessage, errorOf, RPC_CODES, type RpcError, RpcFault, RpcId } from '../kit/json-rpc.ts';
 
+/** JSON-RPC; the paths of HTTP+JSON are below. */
 export const RPC_PATH = '/a2a';
 export const CARD_PATH = '/.well-known/agent-card.json';
 export const PROTOCOL_VERSION = '1.0';
@@ -28,6 +29,7 @@ const NAMED = {
   TASK_NOT_CANCELABLE: -32_002,
   PUSH_NOTIFICATION_NOT_SUPPORTED: -32_003,
   UNSUPPORTED_OPERATION: -32_004,
+  CONTENT_TYPE_NOT_SUPPORTED: -32_005,
   EXTENDED_AGENT_CARD_NOT_CONFIGURED: -32_007,
   VERSION_NOT_SUPPORTED: -32_009,
 } as const;
@@ -57,11 +59,57 @@ const FAULTS: Partial<Record<FaultCode, number>> = {
   storage_unavailable: CODES.refused,
 };
 
-/** Protocol errors are sent with HTTP status 200. */
+/** JSON-RPC: protocol errors are sent with HTTP status 200. */
 export function statusOf(fault: Fault): ContentfulStatusCode {
   const isRefused = !(fault instanceof RpcFault) && FAULTS[fault.code] === CODES.refused;
   return isRefused ? HTTP_STATUS[fault.code] : 200;
 }
+
+/** HTTP+JSON: the statuses of protocol errors. */
+const STATUSES: Readonly<Record<number, ContentfulStatusCode>> = {
+  [CODES.parse]: 400,
+  [CODES.request]: 400,
+  [CODES.params]: 400,
+  [CODES.method]: 404,
+  [CODES.internal]: 500,
+  [CODES.TASK_NOT_FOUND]: 404,
+  [CODES.TASK_NOT_CANCELABLE]: 409,
+  [CODES.PUSH_NOTIFICATION_NOT_SUPPORTED]: 400,
+  [CODES.UNSUPPORTED_OPERATION]: 400,
+  [CODES.CONTENT_TYPE_NOT_SUPPORTED]: 415,
+  [CODES.EXTENDED_AGENT_CARD_NOT_CONFIGURED]: 400,
+  [CODES.VERSION_NOT_SUPPORTED]: 400,
+};
+
+/** The names that google.rpc has for HTTP statuses. */
+const STATUS_NAMES: Readonly<Record<number, string>> = {
+  400: 'INVALID_ARGUMENT',
+  401: 'UNAUTHENTICATED',
+  403: 'PERMISSION_DENIED',
+  404: 'NOT_FOUND',
+  408: 'DEADLINE_EXCEEDED',
+  409: 'FAILED_PRECONDITION',
+  413: 'OUT_OF_RANGE',
+  415: 'INVALID_ARGUMENT',
+  429: 'RESOURCE_EXHAUSTED',
+  503: 'UNAVAILABLE',
+};
+
+/** HTTP+JSON: the body of an error. */
+export const httpError = (status: number, message: string, details?: object) => ({
+  error: { code: status, status: STATUS_NAMES[status] ?? 'INTERNAL', message, ...(details && { details }) },
+});
+
+/** HTTP+JSON: a fault with its status. */
+export function httpFailure(fault: Fault): { readonly status: ContentfulStatusCode; readonly body: object } {
+  const { code, message, data } = rpcError(fault);
+  const status = (code === CODES.refused ? HTTP_STATUS[fault.code] : STATUSES[code]) ?? 500;
+  return { status, body: httpError(status, message, data) };
+}
+
+/** Requests to other paths below `/a2a` are those of HTTP+JSON. */
+export const isRpc = (path: string): boolean =>
+  path === RPC_PATH || path === `${RPC_PATH}/` || path === CARD_PATH;
 
 export function rpcError(fault: Fault): RpcError {
   const error = errorOf(fault, FAULTS, CODES.internal);
@@ -72,8 +120,10 @@ export function rpcError(fault: Fault): RpcError {
 }
 
 /** The origin is not allowed, the endpoint does not exist, or an error occurred. */
-export const refusal = (status: number, message: string): object =>
-  errorMessage(null, { code: status >= 500 ? CODES.internal : CODES.refused, message });
+export const refusal = (status: number, message: string, { url }: Request): object =>
+  isRpc(new URL(url).pathname)
+    ? errorMessage(null, { code: status >= 500 ? CODES.internal : CODES.refused, message })
+    : httpError(status, message);
 
 export const TASK_STATES = [
   'TASK_STATE_SUBMITTED',
@@ -131,7 +181,7 @@ const SentMessage = z.object({
   messageId: z.string().min(1).max(200),
   contextId: Id,
   taskId: Id,
-  role: z.literal('ROLE_USER', 'must be ROLE_USER').default('ROLE_USER'),
+  role: z.literal('ROLE_USER', 'must be ROLE_USER'),
   parts: z.array(SentPart).min(1).max(100),
   metadata: Metadata,
 });
@@ -189,7 +239,22 @@ export const RpcRequest: z.ZodType = named(
 );
 
 export const RequestHeaders = z.object({
-  'a2a-version': z.string().optional().describe('1.0; another major version is refused'),
+  'a2a-version': z.string().optional().describe('1.0, or 0.3 for its methods; others are refused'),
+});
+
+/** A body of HTTP+JSON, which `SendParams` parses. */
+export const HttpSendRequest: z.ZodType = named(
+  'A2aSendRequest',
+  z.looseObject({ message: z.looseObject({}) }),
+);
+
+/** Parameters of HTTP+JSON in the address, as texts. */
+export const HttpGetQuery = z.object({ historyLength: z.coerce.number().int().min(0).optional() });
+export const HttpListQuery = z.object({
+  ...ListParams.shape,
+  pageSize: z.coerce.number().int().min(1).max(100).default(50),
+  historyLength: HttpGetQuery.shape.historyLength,
+  includeArtifacts: z.stringbool({ truthy: ['true'], falsy: ['false'] }).default(false),
 });
 
 const call = (method: string, params: object): { readonly body: object } => ({
@@ -237,6 +302,29 @@ export const examples: Examples<RequestExample> = ({ session, turn, approval }) 
   { title: 'Subscribe to a task', ...call('SubscribeToTask', { id: turn }) },
 ];
 
+/** Of the endpoints of HTTP+JSON. */
+export const httpExamples = {
+  message: ({ session }) => [
+    {
+      params: { operation: 'message:send' },
+      creates: true,
+      body: message(`${SENT}-3`, 'count to 3', { contextId: session }),
+    },
+    {
+      params: { operation: 'message:stream' },
+      stream: true,
+      creates: true,
+      body: message(`${SENT}-4`, 'count to 3', { contextId: session }),
+    },
+  ],
+  push: ({ turn }) => [{ params: { task: turn } }],
+  task: ({ turn }) => [{ params: { task: turn }, query: { historyLength: '0' } }],
+  operation: ({ turn }) => [
+    { params: { operation: `${turn}:cancel` } },
+    { params: { operation: `${turn}:subscribe` }, stream: true },
+  ],
+} satisfies Record<string, Examples<RequestExample>>;
+
 // The objects that the server sends. Only documents and tests build the schemas.
 
 export function schemas() {
@@ -249,8 +337,8 @@ export function schemas() {
       supportedInterfaces: z.array(
         z.object({
           url: z.string().describe('absolute, at the address under which the card was requested'),
-          protocolBinding: z.literal('JSONRPC'),
-          protocolVersion: z.literal('1.0'),
+          protocolBinding: z.enum(['JSONRPC', 'HTTP+JSON']),
+          protocolVersion: z.enum(['1.0', '0.3']),
         }),
       ),
       capabilities: z.object({
@@ -258,14 +346,26 @@ export function schemas() {
         pushNotifications: z.literal(false),
         extendedAgentCard: z.literal(false),
       }),
-      securitySchemes: z.object({
-        bearer: z.object({
-          httpAuthSecurityScheme: z.object({ scheme: z.literal('Bearer'), description: z.string() }),
-        }),
-      }),
-      securityRequirements: z.array(
-        z.object({ schemes: z.object({ bearer: z.object({ list: z.array(z.string()) }) }) }),
-      ),
+      securitySchemes: z
+        .object({
+          bearer: z.object({
+            httpAuthSecurityScheme: z.object({ scheme: z.literal('Bearer'), description: z.string() }),
+            type: z.literal('http'),
+            scheme: z.literal('bearer'),
+          }),
+        })
+        .optional(),
+      securityRequirements: z
+        .array(z.object({ schemes: z.object({ bearer: z.object({ list: z.array(z.string()) }) }) }))
+        .optional()
+        .describe('if the server requires a token'),
+      security: z
+        .array(z.object({ bearer: z.array(z.string()) }))
+        .optional()
+        .describe('for clients of 0.3'),
+      url: z.string().optional().describe('for clients of 0.3'),
+      preferredTransport: z.literal('JSONRPC').optional().describe('for clients of 0.3'),
+      protocolVersion: z.literal('0.3.0').optional().describe('for clients of 0.3'),
       defaultInputModes: z.array(z.string()),
       defaultOutputModes: z.array(z.string()),
       skills: z
@@ -335,6 +435,20 @@ export function schemas() {
     data: z.array(z.record(z.string(), z.string())).optional(),
   });
 
+  const A2aSendResponse = named('A2aSendResponse', z.object({ task: A2aTask }));
+
+  const A2aHttpError = named(
+    'A2aHttpError',
+    z.object({
+      error: z.object({
+        code: z.int(),
+        status: z.string(),
+        message: z.string(),
+        details: z.array(z.record(z.string(), z.string())).optional(),
+      }),
+    }),
+  );
+
   const A2aError = named('A2aError', z.object({ jsonrpc: z.literal('2.0'), id: RpcId, error: Failure }));
 
   const A2aResponse = named(
@@ -349,7 +463,16 @@ export function schemas() {
     ]),
   );
 
-  return { A2aAgentCard, A2aMessage, A2aTask, A2aTaskPage, A2aError, A2aResponse };
+  return {
+    A2aAgentCard,
+    A2aMessage,
+    A2aTask,
+    A2aTaskPage,
+    A2aSendResponse,
+    A2aError,
+    A2aHttpError,
+    A2aResponse,
+  };
 }
 
 type Schemas = ReturnType<typeof schemas>;
@@ -403,20 +526,25 @@ export function description(): Description {
   const answers = schemas();
   return {
     title: 'A2A agents',
-    summary: 'Clients of the Agent2Agent protocol 1.0 (JSON-RPC): contexts are sessions, tasks are turns.',
+    summary:
+      'Clients of the Agent2Agent protocol 1.0 (JSON-RPC and HTTP+JSON) and 0.3: contexts are sessions, tasks are turns.',
     note: 'Clients find the address in the agent card at /.well-known/agent-card.json and send a token or an API key as a bearer token.',
     scripts: [NODE_SCRIPT],
     schemas: answers,
     errors: errorAnswers(
       {
+        400: 'The request is invalid',
         401: 'Missing or invalid token',
+        404: 'There is no such task',
+        409: 'The task has ended',
+        415: 'A content type is not supported',
         403: 'The role lacks the permission',
         408: 'The body did not arrive in time',
         413: 'The body is too large',
         429: 'Too many requests',
         503: 'The server is overloaded or shutting down',
       },
-      { schema: answers.A2aError },
+      { schema: named('A2aFailure', z.union([answers.A2aError, answers.A2aHttpError])) },
     ),
   };
 }

@@ -1,17 +1,12 @@
-/** In: the agent card, and the methods of the protocol at one path. */
-import { Fault, type Principal, SessionId, type TurnId } from '@parlance/protocol';
-import type { z } from 'zod';
-import type { IndexedTurn } from '../../core/index.ts';
-import type { EventStream } from '../../http/connection.ts';
-import { mayStaySilent } from '../../http/idle-connections.ts';
+/** In: the agent card, JSON-RPC at one path, and HTTP+JSON below it. */
+import { z } from 'zod';
+import { tagged } from '../../http/conditional.ts';
 import { endpointOf } from '../kit/endpoint.ts';
 import {
   anyBody,
   errorMessage,
-  invalidParams,
   messageOf,
   methodNamed,
-  paramsOf,
   type RpcRequest as RpcCall,
   RpcFault,
   type RpcId,
@@ -22,24 +17,21 @@ import {
   CARD_PATH,
   CODES,
   examples,
-  GetParams,
-  hasEnded,
-  isInterrupted,
-  ListParams,
+  HttpGetQuery,
+  HttpListQuery,
+  HttpSendRequest,
+  httpExamples,
+  httpFailure,
   PROTOCOL_VERSION,
   RequestHeaders,
   RPC_PATH,
   RpcRequest,
   rpcError,
-  SendParams,
   type schemas,
-  type Task,
-  type TaskPage,
-  TaskParams,
 } from './contract.ts';
-import { shownTask } from './outbound.ts';
-import { submit } from './send-message.ts';
-import { type Context, findTask, readTask, rereadTask, TaskFeed, turnState } from './tasks.ts';
+import { type Call, METHODS, type Method, refusedMethod, type StreamEncoding } from './methods.ts';
+import type { Context } from './tasks.ts';
+import { legacyMethod } from './v03.ts';
 
 const endpoint = endpointOf<Context, ReturnType<typeof schemas>>();
 
@@ -49,29 +41,37 @@ const card = endpoint({
   summary: 'The agent card',
   security: 'nobody',
   limited: false,
-  answers: { 200: { description: 'The card', schema: 'A2aAgentCard' } },
-  handle({ c, request }, { about, engine, originOf }) {
+  headers: RequestHeaders,
+  answers: {
+    200: { description: 'The card', schema: 'A2aAgentCard' },
+    304: { description: 'The card has not changed' },
+  },
+  handle({ request, headers }, { about, cards, engine, now, originOf }) {
     const { agents, domains } = engine.catalog.listed;
-    c.header('cache-control', 'no-cache');
-    c.header('vary', 'Host');
-    return {
+    const url = `${originOf(request)}${RPC_PATH}`;
+    // Clients of 0.3 do not name a version.
+    const isLegacy = !headers['a2a-version']?.trim().startsWith('1');
+    const text = JSON.stringify({
       name: 'Parlance',
       description: 'An agent server: it answers, uses tools and requests approval if needed.',
       version: about.version,
       supportedInterfaces: [
-        {
-          url: `${originOf(request)}${RPC_PATH}`,
-          protocolBinding: 'JSONRPC',
-          protocolVersion: PROTOCOL_VERSION,
-        },
+        { url, protocolBinding: 'JSONRPC', protocolVersion: PROTOCOL_VERSION },
+        { url, protocolBinding: 'HTTP+JSON', protocolVersion: PROTOCOL_VERSION },
+        { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
       ],
       capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
-      securitySchemes: {
-        bearer: {
-          httpAuthSecurityScheme: { scheme: 'Bearer', description: 'A token or an API key of this server' },
+      ...(about.auth === 'required' && {
+        securitySchemes: {
+          bearer: {
+            httpAuthSecurityScheme: { scheme: 'Bearer', description: 'A token or an API key of this server' },
+            ...(isLegacy && { type: 'http', scheme: 'bearer' }),
+          },
         },
-      },
-      securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+        securityRequirements: [{ schemes: { bearer: { list: [] } } }],
+        ...(isLegacy && { security: [{ bearer: [] }] }),
+      }),
+      ...(isLegacy && { url, preferredTransport: 'JSONRPC', protocolVersion: '0.3.0' }),
       defaultInputModes: [
         'text/plain',
         'application/json',
@@ -85,19 +85,44 @@ const card = endpoint({
         const tags = domains.filter((domain) => domain.agents.includes(id)).map((domain) => domain.id);
         return { id, name, description, tags };
       }),
-    };
+    });
+    return tagged(request, text, {
+      'content-type': 'application/json',
+      'cache-control': 'public, max-age=60',
+      'last-modified': new Date(cards.changedAt(text, now())).toUTCString(),
+      vary: 'Host, A2A-Version',
+    });
   },
 });
+
+/** When the cards last changed: one for each address under which they are requested. */
+export class CardTimes {
+  readonly #times = new Map<string, number>();
+
+  changedAt(card: string, now: number): number {
+    const known = this.#times.get(card);
+    if (known !== undefined) return known;
+    if (this.#times.size >= MAX_CARDS) this.#times.clear();
+    this.#times.set(card, now);
+    return now;
+  }
+}
+
+const MAX_CARDS = 16;
+
+// JSON-RPC
 
 const rpc = endpoint({
   method: 'post',
   path: RPC_PATH,
-  summary: 'JSON-RPC: SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask',
+  summary:
+    'JSON-RPC: SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, and the methods of version 0.3',
   security: 'caller',
   headers: RequestHeaders,
   body: RpcRequest,
   parsed: anyBody,
   examples,
+  allow: ({ request }) => checkContentType(request),
   answers: {
     200: [
       { description: 'The result or an error, or a stream of results', schema: 'A2aResponse' },
@@ -107,21 +132,25 @@ const rpc = endpoint({
         text: 'JSON-RPC responses with `task`, `artifactUpdate` or `statusUpdate`',
       },
     ],
+    204: { description: 'A notification was handled' },
   },
   errors: [401, 403, 408, 413, 429, 503],
   async handle({ c, request, principal, headers, body }, ctx) {
     rememberId(c, body);
-    const { id, method, params } = read(body);
-    // A client without a version header is assumed to use this version.
-    const version = headers['a2a-version'];
-    if (version && !/^1(?:\.\d+)*$/.test(version.trim()))
-      throw new RpcFault(
-        CODES.VERSION_NOT_SUPPORTED,
-        `The server speaks version ${PROTOCOL_VERSION} of the protocol.`,
-      );
-    const run = methodNamed(METHODS, method);
+    const { id, method, params, isNotification } = read(body);
+    const legacy = legacyMethod(method);
+    checkVersion(headers['a2a-version'], legacy !== null);
+    const { run, frameOf } = legacy ?? { run: methodNamed(METHODS, method), frameOf: null };
     if (!run) throw refusedMethod(method);
-    const result = await run(ctx, { request, principal, id }, params);
+    const encoding: StreamEncoding = {
+      frame: (frame, text) => rpcEvent(id, frameOf ? JSON.stringify(frameOf(frame)) : text),
+      failure: (fault) => `data: ${JSON.stringify(errorMessage(id, rpcError(fault)))}\n\n`,
+    };
+    const result = await run(ctx, { request, principal, encoding }, params);
+    if (isNotification) {
+      if (result instanceof Response) await result.body?.cancel();
+      return c.body(null, 204);
+    }
     if (result instanceof Response) return result;
     return new Response(resultText(id, JSON.stringify(result)), {
       headers: { 'content-type': 'application/json' },
@@ -129,203 +158,143 @@ const rpc = endpoint({
   },
 });
 
-export const endpoints = [card, rpc];
+const rpcEvent = (id: RpcId, text: string): string => `data: ${resultText(id, text)}\n\n`;
 
-/** A request without an id is answered as well, with `null`. */
-function read(body: unknown): RpcCall {
+function read(body: unknown): RpcCall & { readonly isNotification: boolean } {
   const message = messageOf(body);
-  if (message.kind === 'request') return message;
-  if (message.kind === 'notification') return { ...message, id: null };
+  if (message.kind === 'request') return { ...message, isNotification: false };
+  if (message.kind === 'notification') return { ...message, id: null, isNotification: true };
   const reason = message.kind === 'invalid' ? `: ${message.reason}` : '';
   throw new RpcFault(CODES.request, `Not a JSON-RPC 2.0 request${reason}.`);
 }
 
-// The methods
+const JSON_TYPE = /^application\/(?:json|a2a\+json)\s*(?:;|$)/i;
 
-type Call = { readonly request: Request; readonly principal: Principal; readonly id: RpcId };
-
-/** Returns the result, or a stream. Throws a `Fault` if the request fails before. */
-type Method<Params> = (ctx: Context, call: Call, params: Params) => Promise<object>;
-
-const method =
-  <Schema extends z.ZodType>(schema: Schema, run: Method<z.output<Schema>>): Method<unknown> =>
-  async (ctx, call, params) =>
-    run(ctx, call, paramsOf(schema, params));
-
-const METHODS: Readonly<Record<string, Method<unknown>>> = {
-  SendMessage: method(SendParams, sendMessage),
-  SendStreamingMessage: method(SendParams, async (ctx, { request, principal, id }, params) =>
-    streamTask(ctx, request, { feed: await submit(ctx, principal, params), rpcId: id, endsIfWaiting: true }),
-  ),
-  GetTask: method(GetParams, async (ctx, { principal }, { id, historyLength }) => {
-    const { task } = await existing(ctx, principal, id);
-    return shownTask(task, historyLength);
-  }),
-  ListTasks: method(ListParams, listTasks),
-  CancelTask: method(TaskParams, async (ctx, { principal }, { id }) => {
-    const { turn } = await existing(ctx, principal, id);
-    const command = { type: 'turn.cancel', turn: id as TurnId } as const;
-    await ctx.engine.send(turn.ref, command, { principal, dialect: 'a2a' });
-    const task = await rereadTask(ctx, turn);
-    if (!task) throw noTask();
-    return shownTask(task);
-  }),
-  SubscribeToTask: method(TaskParams, async (ctx, { request, principal, id: rpcId }, { id }) => {
-    const { turn } = await existing(ctx, principal, id);
-    const feed = await TaskFeed.follow(ctx, turn.ref, turn.id);
-    if (feed.isEmpty) {
-      feed.close();
-      throw new RpcFault(CODES.UNSUPPORTED_OPERATION, 'The task has ended.');
-    }
-    return streamTask(ctx, request, { feed, rpcId, endsIfWaiting: false });
-  }),
-};
-
-/** Methods of the protocol that are not supported. */
-function refusedMethod(name: string): RpcFault {
-  if (/^(?:Create|Get|List|Delete)TaskPushNotificationConfigs?$/.test(name))
-    return new RpcFault(CODES.PUSH_NOTIFICATION_NOT_SUPPORTED, 'There are no push notifications.');
-  if (name === 'GetExtendedAgentCard')
-    return new RpcFault(CODES.EXTENDED_AGENT_CARD_NOT_CONFIGURED, 'The public agent card is the only one.');
-  return new RpcFault(CODES.method, 'There is no such method.');
+function checkContentType({ headers }: Request): void {
+  const type = headers.get('content-type');
+  if (type !== null && !JSON_TYPE.test(type))
+    throw new RpcFault(CODES.CONTENT_TYPE_NOT_SUPPORTED, 'The body must be application/json.');
 }
 
-const noTask = (): Fault => new Fault('not_found', 'There is no such task.');
+/** A client without a version header speaks the version that its method belongs to. */
+function checkVersion(version: string | undefined, isLegacy: boolean): void {
+  const spoken = isLegacy ? /^0\.3(?:\.\d+)*$/ : /^1(?:\.\d+)*$/;
+  if (version && !spoken.test(version.trim()))
+    throw new RpcFault(
+      CODES.VERSION_NOT_SUPPORTED,
+      `The server speaks version ${PROTOCOL_VERSION} of the protocol, and the methods of 0.3.`,
+    );
+}
 
-async function existing(
+// HTTP+JSON
+
+const EVENTS = { type: 'text/event-stream', text: '`task`, `artifactUpdate` or `statusUpdate`' } as const;
+const ERRORS = [400, 401, 403, 404, 408, 409, 413, 415, 429, 503] as const;
+
+const httpEncoding: StreamEncoding = {
+  frame: (_frame, text) => `data: ${text}\n\n`,
+  failure: (fault) => `data: ${JSON.stringify(httpFailure(fault).body)}\n\n`,
+};
+
+async function http(
   ctx: Context,
-  principal: Principal,
-  id: string,
-): Promise<{ readonly turn: IndexedTurn; readonly task: Task }> {
-  const turn = await findTask(ctx, principal, id);
-  const task = turn && (await readTask(ctx, turn));
-  if (!turn || !task) throw noTask();
-  return { turn, task };
+  method: string,
+  {
+    request,
+    principal,
+    headers,
+  }: Omit<Call, 'encoding'> & { readonly headers: z.output<typeof RequestHeaders> },
+  params: unknown,
+): Promise<Response> {
+  checkVersion(headers['a2a-version'], false);
+  const run: Method<unknown> | undefined = methodNamed(METHODS, method);
+  if (!run) throw refusedMethod(method);
+  const result = await run(ctx, { request, principal, encoding: httpEncoding }, params);
+  return result instanceof Response ? result : Response.json(result);
 }
 
-async function sendMessage(ctx: Context, { request, principal }: Call, params: SendParams): Promise<object> {
-  const { returnImmediately, historyLength } = params.configuration;
-  const feed = await submit(ctx, principal, params);
-  try {
-    if (!returnImmediately) await settled(request, feed);
-    // As long as the feed is open, the task is in memory.
-    const task = await rereadTask(ctx, { id: feed.taskId, ref: feed.ref });
-    if (!task) throw noTask();
-    return { task: shownTask(task, historyLength) };
-  } finally {
-    feed.close();
-  }
-}
+const MESSAGE_METHODS = { 'message:send': 'SendMessage', 'message:stream': 'SendStreamingMessage' } as const;
 
-/** Resolves when the task has ended or waits for input, or when the client has disconnected. */
-async function settled(request: Request, feed: TaskFeed): Promise<void> {
-  const { task } = feed;
-  if (feed.isEmpty || (task && isInterrupted(task.status.state))) return;
-  mayStaySilent(request);
-  const gone = Promise.withResolvers<void>();
-  const { signal } = request;
-  if (signal.aborted) return;
-  signal.addEventListener('abort', () => gone.resolve(), { once: true });
-  feed.pipe(() => true);
-  await Promise.race([feed.settled, gone.promise]);
-}
+const httpMessage = endpoint({
+  method: 'post',
+  path: `${RPC_PATH}/{operation}`,
+  summary: 'HTTP+JSON: send a message, and wait for its task or follow it',
+  security: 'caller',
+  params: z.object({ operation: z.enum(['message:send', 'message:stream']) }),
+  headers: RequestHeaders,
+  body: HttpSendRequest,
+  parsed: anyBody,
+  examples: httpExamples.message,
+  allow: ({ request }) => checkContentType(request),
+  answers: {
+    200: [
+      { description: 'The task, or a stream of it', schema: 'A2aSendResponse' },
+      { description: '', ...EVENTS },
+    ],
+  },
+  errors: ERRORS,
+  handle: (call, ctx) => http(ctx, MESSAGE_METHODS[call.params.operation], call, call.body),
+});
 
-/** The tasks that changed last come first. */
-async function listTasks(ctx: Context, { principal }: Call, params: ListParams): Promise<TaskPage> {
-  const { pageSize, historyLength, includeArtifacts } = params;
-  const { turns, next, total } = await turnsOf(ctx, principal, params);
-  const tasks: Task[] = [];
-  for (const turn of turns) {
-    const task = await readTask(ctx, turn);
-    if (task) tasks.push(shownTask(includeArtifacts ? task : { ...task, artifacts: [] }, historyLength));
-  }
-  return { tasks, totalSize: total, pageSize, nextPageToken: next ?? '' };
-}
+const httpTasks = endpoint({
+  method: 'get',
+  path: `${RPC_PATH}/tasks`,
+  summary: 'HTTP+JSON: list tasks',
+  security: 'caller',
+  headers: RequestHeaders,
+  query: HttpListQuery,
+  answers: { 200: { description: 'The tasks', schema: 'A2aTaskPage' } },
+  errors: [400, 401, 403, 429, 503],
+  handle: (call, ctx) => http(ctx, 'ListTasks', call, call.query),
+});
 
-const NONE = { turns: [], next: null, total: 0 } as const;
+const httpTask = endpoint({
+  method: 'get',
+  path: `${RPC_PATH}/tasks/{task}`,
+  summary: 'HTTP+JSON: a task',
+  security: 'caller',
+  headers: RequestHeaders,
+  query: HttpGetQuery,
+  examples: httpExamples.task,
+  answers: { 200: { description: 'The task', schema: 'A2aTask' } },
+  errors: [400, 401, 403, 404, 429, 503],
+  handle: (call, ctx) => http(ctx, 'GetTask', call, { ...call.query, id: call.params.task }),
+});
 
-async function turnsOf({ engine }: Context, principal: Principal, params: ListParams) {
-  const { contextId, status, statusTimestampAfter, pageSize, pageToken } = params;
-  const session = SessionId.optional().safeParse(contextId);
-  const isAny = status === undefined || status === 'TASK_STATE_UNSPECIFIED';
-  const state = isAny ? undefined : turnState(status);
-  // No task comes into the other states of the protocol.
-  if (!session.success || (!isAny && state === undefined)) return NONE;
-  const query = {
-    session: session.data,
-    state,
-    since: statusTimestampAfter === undefined ? undefined : Date.parse(statusTimestampAfter),
-    limit: pageSize,
-    cursor: pageToken === '' ? undefined : pageToken,
-  };
-  return engine.turns(principal, query).catch((thrown: unknown) => {
-    if (thrown instanceof Fault && thrown.code === 'invalid')
-      throw invalidParams('pageToken: not one of this server');
-    throw thrown;
-  });
-}
+const OPERATION = /^(.+):(cancel|subscribe)$/;
+const TASK_METHODS: Readonly<Record<string, string>> = { cancel: 'CancelTask', subscribe: 'SubscribeToTask' };
 
-// A task as server-sent events, each a JSON-RPC response.
+const httpTaskOperation = endpoint({
+  method: 'post',
+  path: `${RPC_PATH}/tasks/{operation}`,
+  summary: 'HTTP+JSON: `{id}:cancel` cancels a task, `{id}:subscribe` follows it',
+  security: 'caller',
+  headers: RequestHeaders,
+  examples: httpExamples.operation,
+  answers: {
+    200: [
+      { description: 'The task, or a stream of it', schema: 'A2aTask' },
+      { description: '', ...EVENTS },
+    ],
+  },
+  errors: ERRORS,
+  handle(call, ctx) {
+    const [, id, operation = ''] = OPERATION.exec(call.params.operation) ?? [];
+    return http(ctx, TASK_METHODS[operation] ?? operation, call, { id });
+  },
+});
 
-type StreamedTask = {
-  readonly feed: TaskFeed;
-  readonly rpcId: RpcId;
-  /** the stream ends at once if the task already waits for input */
-  readonly endsIfWaiting: boolean;
-};
+const push = endpoint({
+  method: 'post',
+  path: `${RPC_PATH}/tasks/{task}/pushNotificationConfigs`,
+  summary: 'HTTP+JSON: push notifications, which are not supported',
+  security: 'caller',
+  examples: httpExamples.push,
+  answers: { 200: { description: 'Not sent' } },
+  errors: [400, 401, 403, 429],
+  handle(): Response {
+    throw refusedMethod('CreateTaskPushNotificationConfig');
+  },
+});
 
-/** Starts with the frames of the feed; there are none if the task has ended. */
-function streamTask(ctx: Context, request: Request, streamed: StreamedTask): Response {
-  const { rpcId } = streamed;
-  return ctx.stream(request, {
-    dialect: 'a2a',
-    encode: (frame) => eventText(rpcId, JSON.stringify(frame)),
-    produce: producer(ctx, streamed),
-  });
-}
-
-const eventText = (id: RpcId, text: string): string => `data: ${resultText(id, text)}\n\n`;
-
-/** Created outside of the handler: a closure there would keep the request in memory until the stream ends. */
-const producer =
-  (ctx: Context, streamed: StreamedTask) =>
-  async (stream: EventStream): Promise<void> => {
-    let { feed } = streamed;
-    const closed = Promise.withResolvers<false>();
-    stream.onClosing((fault) => {
-      feed.close();
-      stream.send(`data: ${JSON.stringify(errorMessage(streamed.rpcId, rpcError(fault)))}\n\n`);
-      closed.resolve(false);
-    });
-    try {
-      while (await Promise.race([isBehind(ctx, stream, { ...streamed, feed }), closed.promise])) {
-        // Sends nothing until the reader has caught up. It then receives the current task, and continues from
-        // there.
-        feed.close();
-        await stream.ready();
-        feed = await TaskFeed.follow(ctx, feed.ref, feed.taskId);
-      }
-      await stream.ready();
-    } finally {
-      feed.close();
-    }
-  };
-
-/**
- * True if the task must be subscribed to again; false if the stream is complete or the reader has disconnected.
- */
-async function isBehind(ctx: Context, stream: EventStream, streamed: StreamedTask): Promise<boolean> {
-  const { feed, rpcId, endsIfWaiting } = streamed;
-  const { task, ref, taskId } = feed;
-  if (feed.isEmpty) {
-    // A task that has ended does not change: it is sent as it is.
-    const ended = await rereadTask(ctx, { id: taskId, ref });
-    if (ended && !hasEnded(ended.status.state)) return stream.open;
-    if (ended) stream.send(eventText(rpcId, JSON.stringify({ task: ended })));
-    return false;
-  }
-  feed.pipe((text, frame, pieces) => stream.send(eventText(rpcId, text), frame, pieces));
-  if (task && endsIfWaiting && isInterrupted(task.status.state)) return false;
-  const dropped = stream.lost().then((frames) => frames !== null);
-  return Promise.race([feed.settled.then(() => false), dropped]);
-}
+export const endpoints = [card, rpc, httpTasks, httpTask, httpTaskOperation, push, httpMessage];

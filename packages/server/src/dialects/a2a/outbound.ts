@@ -132,7 +132,10 @@ export function step(state: State, event: SessionEvent): StepResult<State, Strea
     case 'tool.ended':
       return changed(state, event, (task) => {
         const isAnswer = (task.isDirect || event.final === true) && !wasStopped(event);
-        return isAnswer ? addText(task, textOf(event.parts), false) : [task, []];
+        const [next, bodies] = addFiles(task, event);
+        if (!isAnswer) return [next, bodies];
+        const [answered, texts] = addText(next, textOf(event.parts), false);
+        return [answered, [...bodies, ...texts]];
       });
     case 'turn.ended':
       return changed(state, event, (task) => end(task, event, 'TASK_STATE_COMPLETED'));
@@ -257,6 +260,18 @@ const showText = (task: TaskProgress, text: string): ChangedTask => [
   [textUpdate(task, task.texts.length === 0 ? text : BETWEEN_BLOCKS + text, task.isShown)],
 ];
 
+/** Images and files that a tool returned are an artifact of their own. */
+function addFiles(task: TaskProgress, { call, outcome, parts }: DurableEvent<'tool.ended'>): ChangedTask {
+  const files = withoutPages(parts).filter(({ type }) => type !== 'text');
+  if (outcome !== 'ok' || files.length === 0) return [task, []];
+  const artifact = { artifactId: `${task.id}-${call}`, parts: files.map(partOf) };
+  const about = { taskId: task.id, contextId: task.contextId };
+  return [
+    { ...task, files: [...task.files, artifact] },
+    [{ artifactUpdate: { ...about, artifact, append: false, lastChunk: true } }],
+  ];
+}
+
 /** Sends the text before the discarded step again, as the beginning of a new artifact. */
 function discardStep(task: TaskProgress): ChangedTask {
   const texts = task.texts.slice(0, task.settled);
@@ -314,6 +329,8 @@ type TaskProgress = {
   readonly contextId: string;
   readonly status: Task['status'];
   readonly history: readonly Message[];
+  /** what tools returned */
+  readonly files: NonNullable<Task['artifacts']>;
   /** completed text blocks */
   readonly texts: readonly string[];
   /** how many of them belong to completed steps; the others are discarded if the step restarts */
@@ -340,6 +357,7 @@ function newTask(
     ...about,
     status: { state: 'TASK_STATE_SUBMITTED', timestamp: new Date(at).toISOString() },
     history: parts.length > 0 ? [message(about, 'ROLE_USER', messageId, parts)] : [],
+    files: [],
     texts: [],
     settled: 0,
     isShown: false,
@@ -360,7 +378,8 @@ const withStatus = (
 export function taskObject(task: TaskProgress, open = ''): Task {
   const { id, contextId, status, history, texts } = task;
   const text = (open === '' ? texts : [...texts, open]).join(BETWEEN_BLOCKS);
-  const artifacts = text === '' ? [] : [{ artifactId: artifactId(task), parts: [{ text }] }];
+  const answer = text === '' ? [] : [{ artifactId: artifactId(task), parts: [{ text }] }];
+  const artifacts = [...answer, ...task.files];
   return shownTask({ id, contextId, status, artifacts, history });
 }
 

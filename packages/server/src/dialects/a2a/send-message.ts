@@ -48,7 +48,13 @@ export async function submit(ctx: Context, principal: Principal, params: SendPar
 async function startTask(ctx: Context, caller: Caller, params: SendParams): Promise<TaskFeed> {
   const { engine } = ctx;
   const { principal } = caller;
-  const { messageId, contextId } = params.message;
+  const { messageId, contextId, parts } = params.message;
+  const unreadable = parts.find(({ raw, mediaType = '' }) => raw !== undefined && !READABLE.test(mediaType));
+  if (unreadable)
+    throw new RpcFault(
+      CODES.CONTENT_TYPE_NOT_SUPPORTED,
+      `Files of the type ${unreadable.mediaType} are not supported.`,
+    );
   const ref = contextOf(principal, contextId, messageId);
   if (!ref) throw invalidParams('message.contextId: not the id of a session');
   const id = taskIdFor(ref, messageId);
@@ -63,6 +69,10 @@ async function startTask(ctx: Context, caller: Caller, params: SendParams): Prom
     return TaskFeed.follow(ctx, ref, other);
   });
 }
+
+/** What no model reads is refused. A file without a type may be anything. */
+const READABLE =
+  /^(?:|text\/.+|image\/(?:png|jpeg|webp|gif)|application\/(?:octet-stream|pdf|json|xml|yaml|x-yaml|toml|javascript|typescript|.+\+(?:json|xml)))(?:;.*)?$/i;
 
 function inputOf({ engine }: Context, { message, metadata }: SendParams) {
   const skill = metadata?.skillId ?? message.metadata?.skillId;

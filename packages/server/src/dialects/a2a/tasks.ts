@@ -16,7 +16,10 @@ import {
 import { presentTask, START, type State, step, taskObject } from './outbound.ts';
 
 /** The context of the endpoints. */
-export type Context = DialectContext & { readonly hub: SubscriptionHub<State> };
+export type Context = DialectContext & {
+  readonly hub: SubscriptionHub<State>;
+  readonly cards: { changedAt(card: string, now: number): number };
+};
 
 // Ids are derived from message ids, so that a repeated message is the same task.
 

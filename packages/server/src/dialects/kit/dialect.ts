@@ -207,6 +207,8 @@ export type HttpRoute = {
    * `/*` if `http` does. Other requests belong to the dialect that lists the path without `when`.
    */
   readonly when?: { readonly header: string; readonly as: string };
+  /** Another address of this path, such as the one with a slash at its end. */
+  readonly sameAs?: string;
 };
 
 export type Route = SocketRoute | HttpRoute;

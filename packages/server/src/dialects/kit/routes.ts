@@ -133,7 +133,15 @@ export function httpRouter(dialects: readonly Dialect[]): HttpRouter {
   const chosen = dialects.flatMap(({ listen }) =>
     httpRoutes(listen).flatMap(({ http, when }) => (when ? [{ http, ...when }] : [])),
   );
-  return (path, headers) => {
+  const same = new Map(
+    dialects.flatMap(({ listen }) =>
+      httpRoutes(listen).flatMap(({ http, sameAs }) =>
+        sameAs === undefined ? [] : [[http, sameAs] as const],
+      ),
+    ),
+  );
+  return (asked, headers) => {
+    const path = same.get(asked) ?? asked;
     const route = chosen.find(({ http, header }) => covers(http, path) && headers.has(header));
     return route ? prefixOf(route.as) + path.slice(prefixOf(route.http).length) : path;
   };
