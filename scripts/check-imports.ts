@@ -96,9 +96,14 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
 
 /** These import only types of the protocol, so that browsers load no schema; the modules without zod are free. */
 const TYPES_OF_PROTOCOL = ['sdk', 'ui', 'web'];
-const WITHOUT_ZOD = ['patch', 'server-sent-events', 'session-summary', 'title'].map(
-  (name) => `protocol/${name}`,
-);
+const WITHOUT_ZOD = [
+  'instructions',
+  'patch',
+  'server-sent-events',
+  'session-summary',
+  'title',
+  'visible',
+].map((name) => `protocol/${name}`);
 
 const isWithoutZod = (name: string): boolean => WITHOUT_ZOD.includes(name.replace(/\.ts$/, ''));
 

@@ -139,3 +139,17 @@ export const RewoundFiles = z.object({
   failed: z.string().optional(),
 });
 export type RewoundFiles = z.infer<typeof RewoundFiles>;
+
+/**
+ * A file of the working folder with instructions: `AGENTS.md`, `CLAUDE.md`, or the `SKILL.md` of a skill. `used`: a
+ * person has accepted it; `new` and `changed`: nobody has decided about this version, so it is not used; `refused`: too
+ * large, or not text.
+ */
+export const ProjectFile = z.object({
+  /** relative to the working folder */
+  path: z.string(),
+  /** SHA-256 of its content, in hex; empty if it was not read */
+  hash: z.string(),
+  use: z.enum(['used', 'declined', 'new', 'changed', 'refused']),
+});
+export type ProjectFile = z.infer<typeof ProjectFile>;

@@ -13,6 +13,7 @@ import {
   DirectCall,
   Fallback,
   Outcome,
+  ProjectFile,
   RewoundFiles,
   Sealed,
   Usage,
@@ -328,6 +329,12 @@ export const EVENTS = {
   }),
   /** A standing grant was revoked. */
   'grant.revoked': durable('session', { grant: z.string(), by: z.string() }),
+
+  /**
+   * Which files of the working folder are instructions from here on, and which are not. Absent while there are none,
+   * and while nothing changes.
+   */
+  'instructions.changed': durable('session', { files: z.array(ProjectFile) }),
 
   'context.compacted': durable('session', {
     summary: z.string(),

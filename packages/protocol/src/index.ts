@@ -4,6 +4,7 @@ export * from './events.ts';
 export * from './faults.ts';
 export * from './history.ts';
 export * from './ids.ts';
+export * from './instructions.ts';
 export * from './json.ts';
 export * from './parts.ts';
 export * from './principals.ts';

@@ -57,6 +57,11 @@ export const TURN_OPTIONS = {
   options: ModelOptions.optional(),
   /** the caller has named the model: another one of its chain answers only if the operator allows it */
   namesModel: z.boolean().optional(),
+  /**
+   * What happens if nobody has decided yet whether the instructions of the working folder may be used. `ask`: the turn
+   * waits until a person has, if its sender may approve; by default, it continues without them.
+   */
+  project: z.enum(['ask']).optional(),
 };
 export const TurnOptions = z.object(TURN_OPTIONS);
 export type TurnOptions = z.infer<typeof TurnOptions>;
@@ -69,6 +74,7 @@ export const turnOptionsOf = ({
   context,
   options,
   namesModel,
+  project,
 }: TurnOptions): TurnOptions => ({
   tools,
   agentTools,
@@ -76,6 +82,7 @@ export const turnOptionsOf = ({
   context,
   options,
   namesModel,
+  project,
 });
 
 /** Fields of an answer that lets a turn continue, and of the stored answer. */

@@ -74,6 +74,7 @@ const EVENT_UPCASTS: readonly EventUpcast[] = [
     'session.restored': ADDED,
     'rewind.started': ADDED,
     'files.rewound': ADDED,
+    'instructions.changed': ADDED,
   },
 ];
 

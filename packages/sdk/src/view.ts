@@ -281,6 +281,13 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
     // What was said stays visible.
     case 'history.removed':
       return view;
+    case 'instructions.changed': {
+      const { files, at, seq } = event;
+      const item = { kind: 'instructions', files, at, seqs: [seq] } as const;
+      const current = turns.currentTurn(view);
+      const after = { ...view, instructions: files };
+      return current ? turns.inTurn(after, current.turn, (turn) => turns.withItem(turn, item)) : after;
+    }
     case 'context.compacted': {
       const { summary, oldTokens, newTokens, at, seq } = event;
       const compaction = { kind: 'compaction', summary, oldTokens, newTokens, at, seqs: [seq] } as const;

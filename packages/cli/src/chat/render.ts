@@ -1,5 +1,7 @@
 /** Renders rows of a conversation. Uses the wording of the console. */
+
 import type { HistoryItem, Part } from '@parlance/protocol';
+import { instructionsText } from '@parlance/protocol/instructions';
 import type {
   ApprovalView,
   BlockView,
@@ -75,6 +77,8 @@ function renderItem(item: Item, context: RenderContext): Rendered {
       return final(divider(restartText(item), context));
     case 'resumed':
       return final(divider('The server restarted and resumed the turn.', context));
+    case 'instructions':
+      return final(divider(instructionsText(item.files) || 'No project instructions.', context));
     case 'compaction':
       return final(compactionLines(item, context));
   }

@@ -21,6 +21,7 @@ import type {
   JsonObject,
   Outcome,
   Part,
+  ProjectFile,
   QuestionId,
   QuestionItem,
   QuestionOutcome,
@@ -68,6 +69,8 @@ export type SessionView = {
   readonly replacing: readonly Version[] | null;
   /** of all steps of all turns */
   readonly usage: Usage;
+  /** files of the working folder that are instructions or skills, and those that nobody has accepted */
+  readonly instructions: readonly ProjectFile[];
   /** context use after the last turn or compaction */
   readonly context: ContextUse | null;
 };
@@ -176,6 +179,7 @@ export type Item =
   | HandoffView
   | RestartView
   | ResumedView
+  | InstructionsView
   | CompactionView;
 
 /** An input that joined the turn: the model has read it from here on. */
@@ -307,6 +311,12 @@ export type RestartView = Numbered & {
 /** The server restarted during the turn and resumed it. */
 export type ResumedView = Numbered & { readonly kind: 'resumed' };
 
+/** From here on, these files of the working folder are used as instructions, or not. */
+export type InstructionsView = Numbered & {
+  readonly kind: 'instructions';
+  readonly files: readonly ProjectFile[];
+};
+
 export type CompactionView = Numbered & {
   readonly kind: 'compaction';
   readonly summary: string;
@@ -345,6 +355,7 @@ export const EMPTY: SessionView = {
   pending: null,
   plan: null,
   grants: [],
+  instructions: [],
   usage: NO_USAGE,
   context: null,
 };

@@ -200,6 +200,38 @@ export interface PreferenceStore {
   put(owner: PrincipalId, value: JsonObject): Promise<void>;
 }
 
+// Decisions of people about files whose content would become instructions. Each is about one version of one file.
+
+export type FileDecision = {
+  /** whom it is for; null: everybody */
+  readonly owner: PrincipalId | null;
+  /** absolute, links resolved */
+  readonly path: string;
+  /** SHA-256 of the content, in hex; empty for a folder that was trusted in advance */
+  readonly hash: string;
+  /** `asked`: a person was asked, and has not answered yet */
+  readonly state: 'asked' | 'used' | 'declined';
+  readonly content: string;
+  /** who decided */
+  readonly by: string;
+  readonly at: number;
+};
+
+/** Contract tests: `testing/stores/contract/decisions.ts`. */
+export interface DecisionStore {
+  /** The decisions for the owner and for everybody about these paths, latest last. */
+  find(owner: PrincipalId | null, paths: readonly string[]): Promise<FileDecision[]>;
+  /** All decisions for the owner, or for everybody if null, without content, by path. */
+  list(owner: PrincipalId | null): Promise<Omit<FileDecision, 'content'>[]>;
+  /**
+   * Durable when it resolves. `asked` changes no decision; `declined` replaces all about the file except an accepted version, and
+   * `used` replaces all. Of each owner the latest `max` remain, and all with an empty hash.
+   */
+  put(decision: FileDecision, max: number): Promise<void>;
+  /** Removes all decisions of the owner about the file. False if there are none. */
+  remove(owner: PrincipalId | null, path: string): Promise<boolean>;
+}
+
 // Named documents that admins change at run time; opaque to the store.
 
 export type StoredDocument = {

@@ -6,7 +6,6 @@ import { withoutStalePages } from '@parlance/copilot';
 import { LOCAL } from '@parlance/protocol';
 import { openAuthenticator } from '../accounts/authenticator.ts';
 import { newPasswordProblem } from '../accounts/passwords.ts';
-import type { SettingsStore } from '../accounts/store.ts';
 import {
   type Changeable,
   type Config,
@@ -27,6 +26,7 @@ import {
 } from '../core/index.ts';
 import type { Checkpoints } from '../core/ports/checkpoints.ts';
 import type { OwnModules } from '../core/ports/own-modules.ts';
+import type { Project } from '../core/ports/project.ts';
 import type { Folders, Tool } from '../core/ports/tool.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
 import { native } from '../dialects/native/dialect.ts';
@@ -101,8 +101,8 @@ export async function openBackend(
   const providerFor = providersByModel(config, live, log);
   for (const model of chainsIn(live.current, catalog)) providerFor(model);
   const { mcpServers } = live.current;
-  const toolParts = { clients, sandbox, catalog, mcpServers, settings: store.settings, log };
-  const { tools, folders, mcp, own, guard } = await openTools(config, toolParts, resources);
+  const toolParts = { clients, sandbox, catalog, mcpServers, store, log };
+  const { tools, folders, mcp, own, guard, project } = await openTools(config, toolParts, resources);
   followSettings(live, { catalog, mcp, dialects, log });
   const engine = createEngine({
     store: metered(store, metrics),
@@ -131,6 +131,7 @@ export async function openBackend(
     root: config.cwd,
     folders,
     checkpoints: openCheckpoints(config, { guard, store, log }, resources),
+    project,
     approvalMode: config.approval,
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
     maxSteps: config.maxSteps,
@@ -209,7 +210,7 @@ type ToolParts = {
   readonly catalog: AgentCatalog;
   /** those configured at startup */
   readonly mcpServers: Config['mcpServers'];
-  readonly settings: SettingsStore;
+  readonly store: Pick<Storage['store'], 'settings' | 'decisions'>;
   readonly log: Log;
 };
 
@@ -219,17 +220,18 @@ type OpenTools = {
   readonly mcp: McpTools;
   readonly own: OwnModules;
   readonly guard: Guard;
+  readonly project: Project | undefined;
 };
 
 async function openTools(
   config: Config,
-  { clients, sandbox, catalog, mcpServers, settings, log }: ToolParts,
+  { clients, sandbox, catalog, mcpServers, store, log }: ToolParts,
   resources: AsyncDisposableStack,
 ): Promise<OpenTools> {
   const imports = await ownImports(config);
   const guard = openGuard({
     hide: [config.data, ...(config.configFile === null ? [] : [config.configFile])],
-    readOnly: [INSTALLATION, ...imports.readOnly],
+    readOnly: [INSTALLATION, ...imports.readOnly, ...config.skillFolders],
     writable: [WORKSPACE, ...imports.writable],
     trust: { root: config.cwd, folders: config.trustedFolders },
   });
@@ -244,10 +246,31 @@ async function openTools(
   const builtIn = builtInTools({ clients, sandbox, limits, agents, guard, web });
   const own = await ownModules(config);
   const ownTools = await loadOwnTools(config, builtIn, own, log);
-  const mcp = await openMcp(mcpServers, { log, settings });
+  const mcp = await openMcp(mcpServers, { log, settings: store.settings });
   resources.defer(() => mcp.close());
   const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
-  return { tools: toolsByName([...builtIn, ...ownTools], mcp), folders, mcp, own, guard };
+  const project = await projectOf(config, { guard, catalog, store, log });
+  const fixed = [...builtIn, ...(project ? [project.tool] : []), ...ownTools];
+  return { tools: toolsByName(fixed, mcp), folders, mcp, own, guard, project };
+}
+
+/** Loaded unless it is switched off. */
+async function projectOf(
+  config: Config,
+  { guard, catalog, store, log }: Pick<ToolParts, 'catalog' | 'store' | 'log'> & { readonly guard: Guard },
+): Promise<Project | undefined> {
+  if (!config.projectInstructions) return undefined;
+  const { openProject } = await import('../tools/project/open.ts');
+  return openProject({
+    decisions: store.decisions,
+    guard,
+    root: config.cwd,
+    anywhere: config.anyFolder === true,
+    skillFolders: [join(config.data, 'skills'), ...config.skillFolders],
+    skillsOf: (agent) => catalog.agents.find(({ id }) => id === agent)?.skills,
+    now: Date.now,
+    log,
+  });
 }
 
 const NO_MODULES = {

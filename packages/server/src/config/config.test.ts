@@ -58,6 +58,8 @@ describe('defaults', () => {
       prompts: [],
       resources: [],
       trustedFolders: [],
+      projectInstructions: true,
+      skillFolders: [],
       approval: 'suggest',
       fullAutoAsRoot: false,
       contextStrategy: 'threshold',

@@ -67,8 +67,8 @@ export type Registration = {
 };
 
 /**
- * `data`, `cwd`, `tools` and `trustedFolders` are absolute paths. Relative paths are resolved against the folder in which the
- * server was started, or, for `tools` and `trustedFolders` in the config file, against the file's folder.
+ * `data`, `cwd`, `tools`, `trustedFolders` and `skillFolders` are absolute paths. Relative paths are resolved against the folder in
+ * which the server was started, or, for the last three in the config file, against the file's folder.
  */
 export type Config = Settled & {
   /** working directory of tools; the default workspace may not exist yet */
@@ -187,13 +187,10 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
     given: new Map([...given].map(([key, { label }]) => [key, label])),
     data,
     ...Object.fromEntries(
-      (['tools', 'prompts', 'resources'] as const).map((name) => [
+      (['tools', 'prompts', 'resources', 'trustedFolders', 'skillFolders'] as const).map((name) => [
         name,
         values[name].map((path) => resolve(given.get(name)?.folder ?? cwd, path)),
       ]),
-    ),
-    trustedFolders: values.trustedFolders.map((path) =>
-      resolve(given.get('trustedFolders')?.folder ?? cwd, path),
     ),
     cwd: workingDirectory,
     configFile: file,

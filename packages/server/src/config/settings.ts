@@ -58,6 +58,7 @@ const agents = () =>
       approval: Approval.optional(),
       parallelCalls: z.int().min(1).max(100).optional(),
       tools: z.array(z.string()).optional(),
+      skills: z.array(z.string()).optional(),
       starters: z.array(z.string().min(1).max(200)).max(6).optional(),
     }),
     'must be a list of agents',
@@ -411,6 +412,26 @@ const AGENT = {
     repeatable: true,
     description:
       'a folder whose files the agent may follow, with all that is in it; without this, a repository inside the working directory is untrusted content',
+  },
+  projectInstructions: {
+    env: ['PARLANCE_PROJECT_INSTRUCTIONS'],
+    flag: '--project-instructions',
+    argument: 'on|off',
+    fallback: true,
+    fallbackText: 'on',
+    schema: flag,
+    description:
+      'whether AGENTS.md, CLAUDE.md and skills of the working folder are used, after a person has accepted them, and skills of the server',
+  },
+  skillFolders: {
+    env: ['PARLANCE_SKILLS'],
+    flag: '--skills',
+    argument: 'FOLDER',
+    fallback: [],
+    schema: textList,
+    repeatable: true,
+    description:
+      'a folder with skills of the server, one folder with a SKILL.md each, besides skills/ in the data folder',
   },
   approval: {
     env: ['TOOL_USE_APPROVAL_MODE'],

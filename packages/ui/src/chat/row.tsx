@@ -1,5 +1,7 @@
 /** One row of the transcript: an input, an item of a turn, its end, or what is between turns. */
+
 import type { HistoryItem, InputId, Part } from '@parlance/protocol';
+import { instructionsText } from '@parlance/protocol/instructions';
 import type { CompactionView, HistoryView, InputView, Item, RewoundView, TurnView } from '@parlance/sdk';
 import { createContext, type KeyboardEvent, memo, type ReactNode, useContext, useState } from 'react';
 import {
@@ -90,6 +92,8 @@ function ItemView({ session, item }: { session: string; item: Item }) {
       return <Divider icon="archive">{restartText(item)}</Divider>;
     case 'resumed':
       return <Divider icon="retry">The server restarted and resumed the turn.</Divider>;
+    case 'instructions':
+      return <Divider icon="archive">{instructionsText(item.files) || 'No project instructions.'}</Divider>;
     case 'compaction':
       return <Compaction compaction={item} />;
   }

@@ -1,5 +1,7 @@
 /** One-line summaries of events and frames. They may omit fields but never add anything; the exact one is one click away. */
+
 import type { DurableEvent, DurableEventType, Part } from '@parlance/protocol';
+import { instructionsText } from '@parlance/protocol/instructions';
 
 const LONGEST = 160;
 
@@ -115,6 +117,7 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
   'tool.ended': ({ outcome, parts, durationMs, untrusted }) =>
     `${outcome} after ${duration(durationMs)}: ${partsText(parts)}${untrusted ? ' (untrusted content)' : ''}`,
   'grant.revoked': ({ grant, by }) => `${grant} revoked by ${by}`,
+  'instructions.changed': ({ files }) => instructionsText(files) || 'none',
   'context.compacted': ({ oldTokens, newTokens }) => `${oldTokens} tokens became ${newTokens}`,
 };
 

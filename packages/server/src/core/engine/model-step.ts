@@ -14,6 +14,7 @@ import {
   type Usage,
 } from '@parlance/protocol';
 import { z } from 'zod';
+import type { ProjectContent } from '../ports/project.ts';
 import {
   type ContextItem,
   type Prompt,
@@ -112,26 +113,57 @@ function requestWith(
   const terms = session.state.turn?.terms ?? {};
   const choice = chain.length > 1 ? answering(chain, { session, deps }) : null;
   const provider = choice?.model ?? chain[0];
-  return { provider, chain, ...requestFor(agent, { terms, owner: session.ref.owner, deps }) };
+  return {
+    provider,
+    chain,
+    ...requestFor(agent, { terms, owner: session.ref.owner, deps, project: session.project }),
+  };
 }
 
-type RequestOf = { readonly terms: TurnOptions; readonly owner: PrincipalId; readonly deps: TurnDeps };
+type RequestOf = {
+  readonly terms: TurnOptions;
+  readonly owner: PrincipalId;
+  readonly deps: TurnDeps;
+  readonly project?: ProjectContent | null;
+};
 
 /** The request of an agent in a turn with the given terms. */
 export function requestFor(
   agent: Agent,
-  { terms, owner, deps }: RequestOf,
+  { terms, owner, deps, project = null }: RequestOf,
 ): Omit<Request, 'provider' | 'chain'> {
-  const own = `${deps.instructions}\n\nYou are ${agent.name}. ${agent.instructions}`;
+  const skills = skillsOf(project, agent);
+  const own = `${deps.instructions}\n\nYou are ${agent.name}. ${agent.instructions}${projectText(project, skills)}`;
   const instructions = terms.instructions ?? own;
   return {
     instructions: terms.context === undefined ? instructions : `${instructions}\n\n${terms.context}`,
     ...(terms.options ? { options: terms.options } : {}),
     tools: [...offeredTo(deps, agent.id, terms).values()]
-      .filter((tool) => tool.available?.(owner) ?? true)
+      .filter((tool) => (tool === deps.project?.tool ? skills.length > 0 : (tool.available?.(owner) ?? true)))
       .map(toolSpec),
     trim: (items) => paired(promptItemsOf(deps.trim?.(items) ?? items)),
   };
+}
+
+/** The skills that the agent may use: those that it names, or all. */
+const skillsOf = (project: ProjectContent | null, { skills: named }: Agent): ProjectContent['skills'] =>
+  (project?.skills ?? []).filter(({ name }) => !named || named.includes(name));
+
+/** What follows the agent's instructions; empty if there is nothing. */
+function projectText(project: ProjectContent | null, skills: ProjectContent['skills']): string {
+  const files = (project?.instructions ?? []).map(
+    ({ path, text }) => `<file path=${JSON.stringify(path)}>\n${text.trimEnd()}\n</file>`,
+  );
+  const parts: string[] = [];
+  if (files.length > 0)
+    parts.push(
+      `# Instructions of this project\n\nA person has accepted these files as instructions. If they contradict each other, the later one is right; what the user says in the conversation comes before both.\n\n${files.join('\n')}`,
+    );
+  if (skills.length > 0)
+    parts.push(
+      `# Skills\n\nBefore a task that one of these skills describes, load it with the tool skill. A message that begins with / and the name of a skill asks for that skill.\n\n${skills.map(({ name, description }) => `- ${name}: ${description}`).join('\n')}`,
+    );
+  return parts.map((part) => `\n\n${part}`).join('');
 }
 
 export async function promptOf(session: Session, request: Request): Promise<Prompt> {

@@ -21,6 +21,7 @@ import {
   type SessionRef,
 } from '../ports/event-store.ts';
 import { type Driver, type Lease, LeaseLost, type Leases } from '../ports/lease.ts';
+import type { ProjectContent } from '../ports/project.ts';
 import type { Log } from '../ports/telemetry.ts';
 import { checkpointOf, recordOf, restoredState } from '../session/checkpoint.ts';
 import { type Context, contextCharacters, EMPTY, evolveContext } from '../session/context.ts';
@@ -94,6 +95,8 @@ export class Session {
   interrupted: ResumeEvent | null = null;
   /** another node is about to end the turn */
   held = false;
+  /** instructions and skills of the turn that last ran here */
+  project: (ProjectContent & { readonly turn: TurnId }) | null = null;
   /** the store was unavailable when the turn last ran */
   outage = false;
   /** identifies the events after number `after` up to the current one */

@@ -1,6 +1,7 @@
 import type { QuestionContent } from '@parlance/protocol';
 import type { Clock } from '../../lib/clock.ts';
 import type { Checkpoints } from '../ports/checkpoints.ts';
+import type { Project } from '../ports/project.ts';
 import type { ContextItem, Provider } from '../ports/provider.ts';
 import type { Log, Observers } from '../ports/telemetry.ts';
 import type { Folders, Tool } from '../ports/tool.ts';
@@ -36,6 +37,8 @@ export type TurnDeps = Observers & {
   readonly coolDowns: CoolDowns;
   /** whether the chain also stands behind a model that a caller has named */
   readonly fallbackFromNamed?: boolean;
+  /** absent if instructions and skills are switched off */
+  readonly project?: Project | undefined;
   readonly context: { readonly strategy: 'threshold' | 'none'; readonly threshold: number };
   readonly maxSteps: number;
   /** asked in this order before each model call of a turn */

@@ -33,6 +33,7 @@ import {
   withContextUse,
 } from './model-step.ts';
 import { blockEnd, type OpenBlock, openBlock, streamedSoFar } from './open-output.ts';
+import { readProject } from './project.ts';
 import { restoreFiles } from './rewind.ts';
 import type { ResumeEvent, Session } from './session.ts';
 import { titleSession } from './titles.ts';
@@ -131,6 +132,8 @@ async function callModel(active: ActiveTurn): Promise<StartedCalls | null> {
   }
   if (joining(session.state).length > 0)
     await session.transact((state) => (state.turn?.id === turn.id ? joining(state) : []));
+  if (await readProject(active)) return null;
+  if (signal.aborted || !session.role.isDriver) return null;
   const request = requestBy(turn.agent.id, session, deps);
   if (request.chain.length > 1) {
     const provider = await chosenModel(active, request);

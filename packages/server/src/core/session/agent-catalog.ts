@@ -14,6 +14,8 @@ export type Agent = {
   readonly parallelCalls?: number;
   /** names of the tools it is offered; all by default */
   readonly tools?: readonly string[];
+  /** names of the skills it is offered; all by default */
+  readonly skills?: readonly string[];
   /** first messages that clients offer */
   readonly starters?: readonly string[];
 };

@@ -308,6 +308,7 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'tool.started':
     case 'call.deferred':
     case 'grant.revoked':
+    case 'instructions.changed':
       return context;
   }
 }

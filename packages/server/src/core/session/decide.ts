@@ -300,6 +300,8 @@ export function decideInput(
     turn: starts && !waiting ? undefined : turn,
     ...(command.mode === 'steer' && state.turn && { joins: state.turn.id }),
     ...turnOptionsOf(command),
+    // Nobody waits for an answer that they cannot give.
+    project: context.mayApprove ? command.project : undefined,
   });
   if (starts) {
     const next = waiting ?? { input, turn, via, call: command.call, agent: context.answeredBy };

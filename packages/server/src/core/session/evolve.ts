@@ -161,6 +161,8 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       }));
     case 'context.compacted':
       return { ...state, readFrom: event.readFrom, cutAt: event.seq, rewound: undefined };
+    case 'instructions.changed':
+      return { ...state, instructions: event.files };
     case 'session.configured':
       return {
         ...state,
@@ -218,7 +220,7 @@ function questionAnswered(state: SessionState, event: DurableEvent<'question.ans
   const asked = state.turn?.questions.find(({ question }) => question === event.question);
   if (!asked) return state;
   const { question, purpose, data, call, resume } = asked;
-  const { outcome, answers } = event;
+  const { outcome, answers, by } = event;
   const changed = inTurn(inTurn(state, withTerms(event)), (turn) => ({
     ...turn,
     questions: turn.questions.filter((open) => open !== asked),
@@ -226,7 +228,7 @@ function questionAnswered(state: SessionState, event: DurableEvent<'question.ans
       call === undefined
         ? [
             ...turn.settled,
-            { question, purpose, outcome, ...(data && { data }), ...(answers && { answers }) },
+            { question, purpose, outcome, by, ...(data && { data }), ...(answers && { answers }) },
           ]
         : turn.settled,
   }));

@@ -16,6 +16,7 @@ import type {
   Fallback,
   InputId,
   JsonObject,
+  ProjectFile,
   Question,
   QuestionId,
   QuestionOutcome,
@@ -63,6 +64,7 @@ export type OpenQuestion = Omit<DurableEvent<'question.asked'>, 'type' | 'sessio
 /** How a question of the turn itself ended, for the part of the server that asked. */
 export type SettledQuestion = Pick<Question, 'question' | 'purpose' | 'data'> & {
   readonly outcome: QuestionOutcome;
+  readonly by: string;
   readonly answers?: Answers | undefined;
 };
 
@@ -133,6 +135,8 @@ export type SessionState = SessionSummary & {
   /** null for the server's default */
   readonly model: string | null;
   readonly approvalMode: ApprovalMode | null;
+  /** the files of the working folder that are instructions, and those that are not; absent if it never had any */
+  readonly instructions?: readonly ProjectFile[];
   /** first event that the context is built from */
   readonly readFrom: number;
   /** last event that cleared or compacted the context */

@@ -337,7 +337,11 @@ async function submit(
   let watch = await ctx.engine.watch(ref, sink);
   const by = { ...caller, turn, ...(key !== null && { key }) };
   try {
-    const { events } = await ctx.engine.send(ref, { type: 'input.submit', parts, answers: true }, by);
+    const { events } = await ctx.engine.send(
+      ref,
+      { type: 'input.submit', parts, answers: true, project: 'ask' },
+      by,
+    );
     if (events.length === 0) {
       // It was accepted before, and its turn may have ended in the meantime.
       watch.stop();

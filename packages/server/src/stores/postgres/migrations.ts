@@ -8,7 +8,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
-import { sessionIndexes, sharedTables } from '../shared/schema.ts';
+import { decisionTable, sessionIndexes, sharedTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import type { Row, Statements } from './database.ts';
 import { shownUrl } from './errors.ts';
@@ -151,6 +151,7 @@ export const MIGRATIONS: readonly Migration[] = [
     `,
   },
   { oldest: 1, sql: 'ALTER TABLE sessions ADD COLUMN last_model TEXT' },
+  { oldest: 1, sql: decisionTable(TYPES) },
 ];
 
 // Migrates the database to the current schema. Nodes that start at the same time wait for each other.

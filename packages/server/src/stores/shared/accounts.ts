@@ -7,6 +7,8 @@ import { z } from 'zod';
 import {
   type ApiKey,
   type ApiKeyStore,
+  type DecisionStore,
+  type FileDecision,
   KEPT_AFTER_EXPIRY_MS,
   type Pairing,
   type PairingRequest,
@@ -36,6 +38,7 @@ export type AccountTables = {
   readonly revocations: Pick<RevocationStore, 'add' | 'has' | 'list'>;
   readonly preferences: PreferenceStore;
   readonly settings: SettingsStore;
+  readonly decisions: DecisionStore;
   readonly shares: ShareStore;
 };
 
@@ -46,6 +49,7 @@ export const accountTables = (database: SharedDatabase): AccountTables => ({
   revocations: revocations(database),
   preferences: preferences(database),
   settings: settings(database),
+  decisions: decisions(database),
   shares: shares(database),
 });
 
@@ -100,7 +104,11 @@ const users = ({ query, change }: SharedDatabase): UserStore => ({
       [storable(name), role, storable(passwordHash), createdAt, crypto.randomUUID()],
     );
   },
-  remove: (name) => change('DELETE FROM users WHERE name = $1 RETURNING 1 AS one', [storable(name)]),
+  async remove(name) {
+    // Whoever has this name next decides anew.
+    await query('DELETE FROM file_decisions WHERE owner = $1', [storable(name)]);
+    return change('DELETE FROM users WHERE name = $1 RETURNING 1 AS one', [storable(name)]);
+  },
 });
 
 const KeyRow = z.object({
@@ -291,6 +299,63 @@ const settings = ({ query, change }: SharedDatabase): SettingsStore => ({
            RETURNING version`,
           [name, JSON.stringify(value), expected],
         ),
+});
+
+const DecisionRow = z.object({
+  owner: z.string().transform((owner) => (owner === '' ? null : PrincipalId.parse(owner))),
+  path: z.string(),
+  hash: z.string(),
+  state: z.enum(['asked', 'used', 'declined']),
+  by: z.string(),
+  at: Integer,
+});
+const DECISION = 'owner, path, hash, state, decided_by AS "by", decided_at AS "at"';
+const Content = json(z.string());
+
+const decisions = ({ query, atomically }: SharedDatabase): DecisionStore => ({
+  async find(owner, paths) {
+    if (paths.length === 0) return [];
+    const rows = await query(
+      `SELECT ${DECISION}, content FROM file_decisions
+       WHERE owner IN ('', $1) AND path IN (${paths.map((_, index) => `$${index + 2}`).join(', ')})
+       ORDER BY decided_at, hash`,
+      [storable(owner ?? ''), ...paths.map(storable)],
+    );
+    return allOf(DecisionRow.extend({ content: Content }), rows);
+  },
+  list: async (owner) =>
+    allOf(
+      DecisionRow,
+      await query(`SELECT ${DECISION} FROM file_decisions WHERE owner = $1 ORDER BY path, decided_at`, [
+        storable(owner ?? ''),
+      ]),
+    ),
+  put: ({ owner, path, hash, state, content, by, at }: FileDecision, max) =>
+    atomically(function* () {
+      const [of, file] = [storable(owner ?? ''), storable(path)];
+      if (state !== 'asked')
+        yield [
+          `DELETE FROM file_decisions WHERE owner = $1 AND path = $2 ${state === 'used' ? '' : "AND (state <> 'used' OR hash = $3)"}`,
+          state === 'used' ? [of, file] : [of, file, hash],
+        ];
+      yield [
+        `INSERT INTO file_decisions (owner, path, hash, state, content, decided_by, decided_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (owner, path, hash) DO NOTHING`,
+        [of, file, hash, state, JSON.stringify(content), storable(by), at],
+      ];
+      yield [
+        `DELETE FROM file_decisions WHERE owner = $1 AND hash <> '' AND decided_at <
+           (SELECT decided_at FROM file_decisions WHERE owner = $1 ORDER BY decided_at DESC LIMIT 1 OFFSET $2)`,
+        [of, max - 1],
+      ];
+    }),
+  async remove(owner, path) {
+    const removed = await query(
+      'DELETE FROM file_decisions WHERE owner = $1 AND path = $2 RETURNING 1 AS one',
+      [storable(owner ?? ''), storable(path)],
+    );
+    return removed.length > 0;
+  },
 });
 
 const SHARE = `

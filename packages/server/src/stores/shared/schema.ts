@@ -1,4 +1,4 @@
-/** Tables and indexes that both databases have. Part of the first migration of each: never change them. */
+/** Tables and indexes that both databases have. Part of migrations: never change them. */
 
 type ColumnTypes = {
   /** text that is compared by code point */
@@ -133,4 +133,18 @@ export const sharedTables = ({ key, integer, flag, session, options }: ColumnTyp
     name ${key} PRIMARY KEY,
     value TEXT NOT NULL,
     version ${integer} NOT NULL
+  )${options};`;
+
+/** Decisions about files that would become instructions. An owner of '' is everybody. */
+export const decisionTable = ({ key, integer, options }: ColumnTypes): string => `
+  CREATE TABLE file_decisions (
+    owner ${key} NOT NULL,
+    path ${key} NOT NULL,
+    hash ${key} NOT NULL,
+    state TEXT NOT NULL,
+    -- JSON
+    content TEXT NOT NULL,
+    decided_by TEXT NOT NULL,
+    decided_at ${integer} NOT NULL,
+    PRIMARY KEY (owner, path, hash)
   )${options};`;

@@ -1,6 +1,7 @@
 /** The stores of one place as one object, and the wrapper of their operations. */
 import type {
   ApiKeyStore,
+  DecisionStore,
   PairingStore,
   PreferenceStore,
   RevocationStore,
@@ -13,6 +14,7 @@ import type { Leases, ListNodes } from '../../core/ports/lease.ts';
 export type Store = SessionStore &
   UserStore & {
     readonly apiKeys: ApiKeyStore;
+    readonly decisions: DecisionStore;
     readonly leases: Leases;
     readonly nodes: ListNodes;
     readonly pairings: PairingStore;

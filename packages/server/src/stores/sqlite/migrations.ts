@@ -4,7 +4,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
-import { sessionIndexes, sharedTables } from '../shared/schema.ts';
+import { decisionTable, sessionIndexes, sharedTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 
 /** "Parl" in ASCII: marks a SQLite file as ours. */
@@ -91,6 +91,7 @@ export const MIGRATIONS: readonly string[] = [
   ${sharedTables(TYPES)}
   `,
   'ALTER TABLE sessions ADD COLUMN last_model TEXT',
+  decisionTable(TYPES),
 ];
 
 export type SchemaOptions = EventOptions & {

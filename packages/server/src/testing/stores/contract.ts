@@ -3,6 +3,7 @@ import { describe } from 'bun:test';
 import { apiKeysContract } from './contract/api-keys.ts';
 import { appendingContract } from './contract/appending.ts';
 import { contentContract } from './contract/content.ts';
+import { decisionsContract } from './contract/decisions.ts';
 import { durabilityContract } from './contract/durability.ts';
 import { erasingContract } from './contract/erasing.ts';
 import { leasesContract } from './contract/leases.ts';
@@ -42,6 +43,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('pairings', () => pairingsContract(implementation));
     describe('revocations', () => revocationsContract(implementation));
     describe('preferences', () => preferencesContract(implementation));
+    describe('decisions about files', () => decisionsContract(implementation));
     describe('settings', () => settingsContract(implementation));
     describe('durability', () => durabilityContract(implementation));
   });

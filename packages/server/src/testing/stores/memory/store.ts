@@ -21,6 +21,7 @@ import {
   type PlainStore,
   withLeases,
 } from '../../../stores/sqlite/leases.ts';
+import { memoryDecisions } from './decisions.ts';
 import { memorySessions, type Session } from './sessions.ts';
 import { memorySettings } from './settings.ts';
 
@@ -45,6 +46,7 @@ export class MemoryDatabase {
   readonly revoked = new Map<string, number>();
   readonly preferences = memoryPreferences();
   readonly shares = memoryShares();
+  readonly decisions = memoryDecisions();
   readonly settings = memorySettings(() => this.followers.notify());
   rows = 0;
   bytes = 0;
@@ -53,12 +55,13 @@ export class MemoryDatabase {
 export function openMemoryStore(options: EventOptions = {}, database = new MemoryDatabase()): Store {
   const { whileOpen, close } = closeGuard();
   const { search, turns, ...sessions } = memorySessions(options, database);
-  const { followers, users, apiKeys, pairings, revoked, preferences, shares, settings } = database;
+  const { followers, users, apiKeys, pairings, revoked, preferences, shares, settings, decisions } = database;
   const followed: (() => void)[] = [];
   const { removeOf: removeKeysOf, ...keyTable } = apiKeys;
   const { removeOf: removePairingsOf, removeWith: _, ...pairingTable } = pairings;
   const { removeOf: removeSharesOf, ...shareTable } = shares;
   const { has: _has, ...userTable } = users;
+  const { removeOf: removeDecisionsOf, ...decisionTable } = decisions;
 
   const plain: PlainStore = {
     ...guarded(
@@ -86,6 +89,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
         remove(name: string) {
           removeKeysOf(name);
           removePairingsOf(name);
+          removeDecisionsOf(name);
           return users.remove(name);
         },
       },
@@ -108,6 +112,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     turns: guarded(turns, whileOpen),
     preferences: guarded(preferences, whileOpen),
     settings: guarded(settings, whileOpen),
+    decisions: guarded(decisionTable, whileOpen),
     revocations: {
       ...guarded(
         {
