@@ -96,6 +96,7 @@ export default defineConfig({
           'models',
           'tools-and-approvals',
           'steering',
+          'instructions-and-skills',
           'fallback',
           'own-tools',
           'own-agents',

@@ -116,6 +116,7 @@ export const DIALOGS: readonly Shown[] = [
   section('prices', 'Prices'),
   section('listeners', 'Listeners'),
   section('grants', 'Standing grants'),
+  section('instructions', 'Project instructions'),
   section('agents', 'Agents', 'New agent'),
   section('agents', 'Agents', 'New domain'),
   section('mcp', 'MCP servers', 'Add server'),

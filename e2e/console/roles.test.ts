@@ -96,6 +96,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
       'Metrics',
       'Listeners',
       'Standing grants',
+      'Project instructions',
       'API keys',
       'Your account',
     ]);
@@ -112,7 +113,15 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     const sections = page.getByRole('navigation', { name: 'Sections' }).getByRole('link');
     await visible(sections.first());
     const names = await sections.allInnerTexts();
-    expect(names).toEqual(['Model', 'Agents', 'MCP servers', 'Metrics', 'Listeners', 'Standing grants']);
+    expect(names).toEqual([
+      'Model',
+      'Agents',
+      'MCP servers',
+      'Metrics',
+      'Listeners',
+      'Standing grants',
+      'Project instructions',
+    ]);
     expect(await sections.first().getAttribute('aria-current')).toBe('page');
     for (const name of names) {
       await sections.filter({ hasText: name }).click();

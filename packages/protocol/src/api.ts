@@ -394,6 +394,23 @@ export const StandingGrants = z.object({
   next: z.string().nullable().describe('the `cursor` of the next page; a page may have no grants'),
 });
 export type StandingGrants = z.infer<typeof StandingGrants>;
+export const InstructionsDecision = z.object({
+  path: z.string().describe('the file, absolute on the server'),
+  hash: z.string().describe('SHA-256 of the content that was decided about'),
+  use: z.enum(['used', 'declined']),
+  everyone: z.boolean().describe('for all users; otherwise for the caller'),
+  by: z.string(),
+  at: z.iso.datetime(),
+});
+export type InstructionsDecision = z.infer<typeof InstructionsDecision>;
+export const InstructionsDecisions = z.object({ decisions: z.array(InstructionsDecision) });
+export const RevokedInstructions = z.object({
+  path: z.string().min(1).max(4_096),
+  everyone: z
+    .enum(['true', 'false'])
+    .optional()
+    .describe('true: the decision for all users, which only admins revoke'),
+});
 export const User = z.object({
   name: z.string(),
   role: Role,

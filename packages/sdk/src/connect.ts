@@ -7,6 +7,7 @@ import type {
   ApprovalReceipt,
   DialectList,
   FoundPage,
+  InstructionsDecision,
   ModelList,
   PendingQuestion,
   Price,
@@ -99,6 +100,13 @@ export type Parlance = {
   readonly grants: {
     /** Standing grants in all sessions of the caller; `session(…).revoke(…)` removes one. */
     list(options?: CallOptions): Promise<readonly StandingGrant[]>;
+  };
+  /** Decisions about files of working folders, such as `AGENTS.md`. */
+  readonly instructions: {
+    /** Those of the caller, and those for all users. */
+    list(options?: CallOptions): Promise<readonly InstructionsDecision[]>;
+    /** The next turn asks again. Admins revoke decisions for all users with `everyone`. */
+    revoke(file: { path: string; everyone?: boolean }, options?: CallOptions): Promise<void>;
   };
   /** Prices of models by name: as an admin has set them, else of the catalogue (`catalogue` is its date). */
   prices(options?: CallOptions): Promise<Readonly<Record<string, Price>>>;
@@ -212,6 +220,17 @@ export function connect(options: ConnectOptions = {}): Parlance {
     },
     grants: {
       list: ({ signal } = {}) => everyPage<'grants', StandingGrant>('/v1/grants', 'grants', signal),
+    },
+    instructions: {
+      async list({ signal } = {}) {
+        const path = '/v1/instructions';
+        const { decisions } = await http.json<{ decisions: InstructionsDecision[] }>({ path, signal });
+        return decisions;
+      },
+      async revoke({ path, everyone = false }, { signal } = {}) {
+        const query = new URLSearchParams({ path, everyone: String(everyone) });
+        await http.response({ method: 'DELETE', path: `/v1/instructions?${query}`, signal });
+      },
     },
     async prices({ signal } = {}) {
       const { prices } = await http.json<Prices>({ path: '/v1/prices', signal });

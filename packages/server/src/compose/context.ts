@@ -90,6 +90,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
     connections: new ConnectionRegistry(),
     channels: new ChannelBus(),
     stream: heldStreams(authenticator, eventStreams(config, { log, meter: metrics, streams: state.streams })),
+    decisions: store.decisions,
     preferences: store.preferences,
     countRequest: requestCounter(config, metrics),
     refused: (limit) => metrics.add('refusals', limit),

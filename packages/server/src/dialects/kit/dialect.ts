@@ -5,7 +5,7 @@
  */
 import { asFault, type Fault } from '@parlance/protocol';
 import type { z } from 'zod';
-import type { PreferenceStore } from '../../accounts/store.ts';
+import type { DecisionStore, PreferenceStore } from '../../accounts/store.ts';
 import type { Agent, Domain, Engine, Figures, Log, OwnModules } from '../../core/index.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
 import type { Connection, OpenStream, Socket } from '../../http/connection.ts';
@@ -161,6 +161,8 @@ export type DialectContext<Settings = unknown> = {
   readonly stream: OpenStream;
   /** publishes to the subscribers of named channels */
   readonly channels: ChannelBus;
+  /** which files of working folders are instructions */
+  readonly decisions: DecisionStore;
   /** preferences of users */
   readonly preferences: PreferenceStore;
   /** Counts a request. Throws `limited` if its caller sends too many. */

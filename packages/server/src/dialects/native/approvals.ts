@@ -1,8 +1,9 @@
-/** Pending approvals and questions, and the standing grants of a session. */
-import type { ApprovalId, QuestionId } from '@parlance/protocol';
-import { AnswerApproval, AnswerQuestion, PageQuery } from '@parlance/protocol/api';
+/** Pending approvals and questions, the standing grants of a session, and accepted instructions of projects. */
+import { type ApprovalId, Fault, type QuestionId } from '@parlance/protocol';
+import { AnswerApproval, AnswerQuestion, PageQuery, RevokedInstructions } from '@parlance/protocol/api';
+import { requirePermission } from '../../core/index.ts';
 import { endpoint, sessionOf } from './context.ts';
-import { approvalView, pendingView } from './views.ts';
+import { approvalView, pendingView, timeView } from './views.ts';
 
 export const approvalEndpoints = [
   endpoint({
@@ -31,6 +32,44 @@ export const approvalEndpoints = [
       const command = { type: 'grant.revoke', grant } as const;
       const { seq } = await ctx.engine.send(ref, command, { principal, dialect: 'native' });
       return { grant, seq };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/instructions',
+    summary:
+      'Which files of working folders the caller, or an admin for everyone, has accepted or declined as instructions',
+    security: 'caller',
+    answers: { 200: { description: 'By path', schema: 'InstructionsDecisions' } },
+    errors: [401, 403],
+    async handle({ principal }, { decisions }) {
+      requirePermission(principal, 'chat:read');
+      const rows = [...(await decisions.list(principal.id)), ...(await decisions.list(null))];
+      return {
+        decisions: rows.flatMap(({ owner, path, hash, state, by, at }) =>
+          state === 'asked'
+            ? []
+            : [{ path, hash, use: state, everyone: owner === null, by, at: timeView(at) }],
+        ),
+      };
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/v1/instructions',
+    summary: 'Revokes a decision: the file is not used any more, and the next turn asks again',
+    security: 'caller',
+    examples: () => [{ query: { path: '/work/AGENTS.md' } }],
+    query: RevokedInstructions,
+    answers: { 204: { description: 'Revoked' } },
+    errors: [400, 401, 403, 404],
+    async handle({ principal, query: { path, everyone } }, { decisions }) {
+      const forAll = everyone === 'true';
+      requirePermission(principal, forAll ? 'tool:approve' : 'chat:send');
+      if (forAll && principal.role !== 'admin')
+        throw new Fault('forbidden', 'Only admins revoke decisions for everyone.');
+      if (!(await decisions.remove(forAll ? null : principal.id, path)))
+        throw new Fault('not_found', 'There is no such decision.');
     },
   }),
   endpoint({

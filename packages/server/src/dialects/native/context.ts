@@ -20,6 +20,7 @@ export type NativeContext = Pick<
   | 'countRequest'
   | 'authenticator'
   | 'connections'
+  | 'decisions'
   | 'engine'
   | 'log'
   | 'newId'

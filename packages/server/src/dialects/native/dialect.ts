@@ -39,6 +39,7 @@ const HTTP_PATHS = [
   '/approvals/*',
   '/admin/*',
   '/grants',
+  '/instructions',
   '/keys/*',
   '/pairings/*',
   '/auth/password',

@@ -9,6 +9,7 @@ import { Page } from '../../components/page.tsx';
 import { AccountSection } from './account.tsx';
 import { AgentsSection } from './agents.tsx';
 import { GrantsSection } from './grants.tsx';
+import { InstructionsSection } from './instructions.tsx';
 import { KeysSection } from './keys.tsx';
 import { ListenersSection } from './listeners.tsx';
 import { McpSection } from './mcp.tsx';
@@ -28,6 +29,7 @@ const SECTIONS = {
   listeners: { label: 'Listeners', Section: ListenersSection, needs: 'metrics:read' },
   nodes: { label: 'Nodes', Section: NodesSection, needs: 'admin' },
   grants: { label: 'Standing grants', Section: GrantsSection, needs: 'tool:approve' },
+  instructions: { label: 'Project instructions', Section: InstructionsSection, needs: 'tool:approve' },
   prices: { label: 'Prices', Section: PricesSection, needs: 'admin' },
   users: { label: 'Users', Section: UsersSection, needs: 'admin' },
   keys: { label: 'API keys', Section: KeysSection, needs: 'account' },

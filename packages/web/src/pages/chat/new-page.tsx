@@ -83,12 +83,12 @@ export function NewChatPage() {
 async function begun(parts: Part[], { domain, agent, model, approval }: Chosen): Promise<string> {
   const session = parlance.session();
   const where = { domain, agent: agent ?? undefined };
-  if (model === null && approval === null) await session.submit(parts, where);
+  if (model === null && approval === null) await session.submit(parts, { ...where, project: 'ask' });
   else {
     await session.create(where);
     try {
       await session.configure({ model: model ?? undefined, approval: approval ?? undefined });
-      await session.submit(parts);
+      await session.submit(parts, { project: 'ask' });
     } catch (thrown) {
       await session.erase();
       throw thrown;

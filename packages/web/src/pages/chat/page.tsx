@@ -94,6 +94,9 @@ function whyGone({ view, connection }: FollowedSession): { title: string; why: s
   return { title: 'Cannot open this session', why: connection.fault.message };
 }
 
+/** Somebody is here to decide whether the agent may follow the files of its folder. */
+const ASKING = { project: 'ask' } as const;
+
 function Chat({ id, view }: { id: string; view: SessionView }) {
   const about = useServer();
   const handle = useMemo(() => parlance.session(id), [id]);
@@ -159,7 +162,9 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
           earlier={earlier}
           onSend={(parts, mode) => {
             setVersions({});
-            return send(parts, (key) => attempt(() => handle.submit(parts, { mode, key })));
+            return send(parts, (key) =>
+              attempt(() => handle.submit(parts, { mode, key, ...(mode !== 'steer' && ASKING) })),
+            );
           }}
           queued={view.queued.length}
           onStop={() => void stop()}
