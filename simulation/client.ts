@@ -380,7 +380,7 @@ export class Watcher {
     const { world } = this.client.parts;
     if (event.type === 'text.delta' || event.type === 'reasoning.delta') {
       const before = this.#texts.get(event.block) ?? '';
-      if (before === '' && !/^(\[|Paused)/.test(event.text))
+      if (before === '' && !/^(\[|Paused)/.test(event.text) && !this.client.parts.mayForget())
         world.violate(
           `${this.ref.id}: ${this.client.name} is shown a text without its beginning: ${event.text.slice(0, 40)}`,
         );
