@@ -108,6 +108,7 @@ async function throughStore(folder: string, measured: Measure) {
       approval: null,
       archived: false,
       ephemeral: false,
+      parent: null,
       pinned: false,
       tags: [],
       labels: {},

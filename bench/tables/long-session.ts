@@ -90,6 +90,7 @@ export async function writeSession(
     approval: null,
     archived: false,
     ephemeral: false,
+    parent: null,
     pinned: false,
     tags: [],
     labels: {},

@@ -1,5 +1,6 @@
 /** Fields that several events share. */
 import { z } from 'zod';
+import { CallId, SessionId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 
 export const AgentRef = z.object({ id: z.string(), name: z.string() });
@@ -153,3 +154,40 @@ export const ProjectFile = z.object({
   use: z.enum(['used', 'declined', 'new', 'changed', 'refused']),
 });
 export type ProjectFile = z.infer<typeof ProjectFile>;
+
+// Sub-agents: sessions that a call of another session started.
+
+/** A sub-agent, as the sessions above it see it. */
+export const ChildRef = z.object({
+  session: SessionId,
+  /** the names from the first session's agent to the sub-agent */
+  path: z.array(z.string()),
+});
+export type ChildRef = z.infer<typeof ChildRef>;
+
+/** What a call asks of a sub-agent. */
+export const Delegation = ChildRef.extend({
+  does: z.enum(['spawn', 'message', 'wait']),
+  /** idempotency key of the input of the sub-agent */
+  key: z.string(),
+  /** the call ends at once, and the outcome arrives as an input */
+  background: z.literal(true).optional(),
+});
+export type Delegation = z.infer<typeof Delegation>;
+
+/** The session that started a sub-agent, and what the sub-agent may do at most. */
+export const ParentRef = z.object({
+  session: SessionId,
+  path: z.array(z.string()),
+  approval: ApprovalMode,
+  tools: z.array(z.string()),
+});
+export type ParentRef = z.infer<typeof ParentRef>;
+
+/** The call of the parent that a turn of a sub-agent is for. */
+export const ReportTo = z.object({
+  turn: TurnId,
+  call: CallId,
+  background: z.literal(true).optional(),
+});
+export type ReportTo = z.infer<typeof ReportTo>;

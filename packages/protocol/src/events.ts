@@ -9,11 +9,15 @@ import {
   ApprovalMode,
   Ask,
   ChangedFiles,
+  ChildRef,
   ContextUse,
+  Delegation,
   DirectCall,
   Fallback,
   Outcome,
+  ParentRef,
   ProjectFile,
+  ReportTo,
   RewoundFiles,
   Sealed,
   Usage,
@@ -55,6 +59,8 @@ export const EVENTS = {
     ephemeral: z.literal(true).optional(),
     /** working folder of its tools, links resolved; absent: the server's */
     cwd: z.string().optional(),
+    /** if it is a sub-agent */
+    parent: ParentRef.optional(),
   }),
   /**
    * Part of an imported conversation: a user message, if it starts with one, and the items that follow it. It
@@ -153,6 +159,10 @@ export const EVENTS = {
     untrusted: z.boolean().optional(),
     /** instructions for the model directly before and after the parts */
     system: z.object({ before: SystemText.optional(), after: SystemText.optional() }).optional(),
+    /** the outcome of its turn is for this call of the parent */
+    reportTo: ReportTo.optional(),
+    /** the sub-agent that it is from, and its turn, if it is the outcome of one */
+    child: ChildRef.extend({ turn: TurnId.optional() }).optional(),
     ...TURN_OPTIONS,
   }),
   /** A queued input was cancelled: its turn will not start. */
@@ -251,6 +261,8 @@ export const EVENTS = {
     ask: Ask,
     /** hash of the request shown to the user; an answer may cite it */
     hash: z.string(),
+    /** the sub-agent that asks, which has an approval of the same id; the call is the one that waits for it */
+    child: ChildRef.optional(),
   }),
   'approval.explained': durable('turn', { turn: TurnId, approval: ApprovalId, text: z.string() }),
   'approval.answered': durable('turn', {
@@ -265,6 +277,8 @@ export const EVENTS = {
     said: z.string().optional(),
     /** the standing grant created by "always" */
     grant: z.string().optional(),
+    /** the sub-agent that asked: its call goes on, not the one of this event */
+    child: ChildRef.optional(),
     ...ANSWER_TERMS,
   }),
   /**
@@ -295,7 +309,11 @@ export const EVENTS = {
     call: CallId,
     /** identifies the definition that another program gave for the tool (MCP) when the call was started */
     definition: z.string().optional(),
+    /** the sub-agent that executes it; created after this event, once */
+    child: Delegation.optional(),
   }),
+  /** A sub-agent works on the call: the session waits for its outcome. */
+  'call.delegated': durable('turn', { turn: TurnId, call: CallId, child: SessionId }),
   /** A client that may be disconnected executes the call: the session waits for its result. */
   'call.deferred': durable('turn', {
     turn: TurnId,
@@ -326,7 +344,15 @@ export const EVENTS = {
     system: SystemText.optional(),
     /** of a call that may have changed files of the working folder */
     files: ChangedFiles.optional(),
+    /** the sub-agent whose answer is the outcome, and its turn */
+    child: z.object({ session: SessionId, turn: TurnId }).optional(),
+    /** a sub-agent that is to stop */
+    stops: SessionId.optional(),
   }),
+  /** The sub-agent was told to stop. */
+  'child.stopped': durable('session', { child: SessionId }),
+  /** What the parent knows of this session, a sub-agent: the outcomes of these turns, and what waits for an answer. */
+  'parent.informed': durable('session', { turns: z.array(TurnId), approval: ApprovalId.nullable() }),
   /** A standing grant was revoked. */
   'grant.revoked': durable('session', { grant: z.string(), by: z.string() }),
 

@@ -56,6 +56,8 @@ function withPage(event: StoredEvent): StoredEvent {
   return { ...event, parts };
 }
 
+const hasChild = ({ child }: StoredEvent): boolean => child !== undefined;
+
 /** The step from version 1 to 2 comes first. Never change a released step; add another one. */
 const EVENT_UPCASTS: readonly EventUpcast[] = [
   { 'session.unarchived': ADDED, 'session.pinned': ADDED, 'session.tagged': ADDED },
@@ -65,7 +67,7 @@ const EVENT_UPCASTS: readonly EventUpcast[] = [
     'history.imported': only(importsPage, ADDED),
   },
   {
-    'input.accepted': only(({ joins }) => joins !== undefined, ADDED),
+    'input.accepted': only(({ joins, reportTo, child }) => (joins ?? reportTo ?? child) !== undefined, ADDED),
     'input.joined': ADDED,
     'history.removed': ADDED,
     'question.asked': ADDED,
@@ -75,6 +77,14 @@ const EVENT_UPCASTS: readonly EventUpcast[] = [
     'rewind.started': ADDED,
     'files.rewound': ADDED,
     'instructions.changed': ADDED,
+    'session.created': only(({ parent }) => parent !== undefined, ADDED),
+    'tool.started': only(hasChild, ADDED),
+    'approval.requested': only(hasChild, ADDED),
+    'approval.answered': only(hasChild, ADDED),
+    'tool.ended': only(({ child, stops }) => (child ?? stops) !== undefined, ADDED),
+    'call.delegated': ADDED,
+    'child.stopped': ADDED,
+    'parent.informed': ADDED,
   },
 ];
 

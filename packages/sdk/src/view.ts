@@ -266,6 +266,9 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
       return inCall(view, event, (call) => calls.started(call, event));
     case 'call.deferred':
       return inCall(view, event, (call) => calls.deferred(call, event));
+    // The call runs, in a sub-agent.
+    case 'call.delegated':
+      return view;
     case 'tool.ended': {
       const turn = view.entries.findLast((entry) => entry.kind === 'turn' && entry.turn === event.turn);
       const plan = turn?.kind === 'turn' ? planOf(calls.callOf(turn, event.call), event) : null;
@@ -276,6 +279,9 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
       );
       return view.pending === null ? ended : withPending(ended);
     }
+    case 'child.stopped':
+    case 'parent.informed':
+      return view;
     case 'grant.revoked':
       return { ...view, grants: view.grants.filter((grant) => grant !== event.grant) };
     // What was said stays visible.

@@ -11,7 +11,9 @@ import type {
   Ask,
   BlockId,
   CallId,
+  ChildRef,
   ContextUse,
+  Delegation,
   DirectCall,
   EphemeralEvent,
   Fallback,
@@ -205,6 +207,8 @@ export type CallView = Numbered & {
   /** the arguments as written by the model, if they were not JSON */
   readonly malformed?: string;
   readonly approval: ApprovalView | null;
+  /** the sub-agent that executes it: a session of its own */
+  readonly child?: Delegation;
   readonly state: CallState;
 };
 
@@ -243,6 +247,8 @@ export type ApprovalView = Numbered & {
   readonly input: JsonObject;
   readonly ask: Ask;
   readonly hash: string;
+  /** the sub-agent that asks; answered here or there */
+  readonly child?: ChildRef;
   readonly explanations: readonly string[];
   readonly state: ApprovalState;
 };

@@ -167,6 +167,7 @@ export function approvalRequested(call: CallView, event: DurableEvent<'approval.
     input: call.input,
     ask: event.ask,
     hash: event.hash,
+    ...(event.child && { child: event.child }),
     explanations: [],
     state: { status: 'pending' },
     at: event.at,
@@ -201,14 +202,18 @@ export function answered(call: CallView, event: DurableEvent<'approval.answered'
     ...(said === undefined ? {} : { said }),
     ...(grant === undefined ? {} : { grant }),
   };
-  return changed(call, event, { state: { phase: 'allowed' }, approval: settled(call, event, state) });
+  // The call of a sub-agent goes on.
+  const next: CallState = event.child ? { phase: 'running', progress: null } : { phase: 'allowed' };
+  return changed(call, event, { state: next, approval: settled(call, event, state) });
 }
 
 const settled = ({ approval }: CallView, event: DurableEvent, state: ApprovalState): ApprovalView | null =>
   approval && { ...approval, state, seqs: [...approval.seqs, event.seq] };
 
 export const started = (call: CallView, event: DurableEvent<'tool.started'>): CallView =>
-  changed(call, event, { state: { phase: 'running', progress: null } });
+  changed(event.child ? { ...call, child: event.child } : call, event, {
+    state: { phase: 'running', progress: null },
+  });
 
 export const deferred = (call: CallView, event: DurableEvent<'call.deferred'>): CallView =>
   changed(call, event, { state: { phase: 'deferred' } });

@@ -23,6 +23,7 @@ import {
   type Engine,
   type Log,
   openMemoryBus,
+  ROLES,
 } from '../core/index.ts';
 import type { Checkpoints } from '../core/ports/checkpoints.ts';
 import type { OwnModules } from '../core/ports/own-modules.ts';
@@ -136,6 +137,7 @@ export async function openBackend(
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
     maxSteps: config.maxSteps,
     parallelCalls: config.parallelCalls,
+    subAgents: config.subAgents,
     titles: config.titles === 'model' ? native.name : undefined,
     trim: withoutStalePages,
     fullAutoProblem,
@@ -243,7 +245,8 @@ async function openTools(
     processes: config.commandProcesses,
     disk: config.commandDisk,
   };
-  const builtIn = builtInTools({ clients, sandbox, limits, agents, guard, web });
+  const subAgents = config.subAgents > 0 ? () => [...ROLES, ...catalog.listed.agents] : undefined;
+  const builtIn = builtInTools({ clients, sandbox, limits, agents, subAgents, guard, web });
   const own = await ownModules(config);
   const ownTools = await loadOwnTools(config, builtIn, own, log);
   const mcp = await openMcp(mcpServers, { log, settings: store.settings });

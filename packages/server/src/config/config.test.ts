@@ -97,6 +97,7 @@ describe('defaults', () => {
       cachedCharacters: 67_108_864,
       inputsQueued: 1_000,
       turnsAtOnce: 1_000,
+      subAgents: 8,
       turnsWaiting: 1_000,
       storedBytes: 53_687_091_200,
       answerCharacters: 4_000_000,

@@ -202,6 +202,13 @@ const TABLE = {
     description: 'concurrent turns; turns that wait for an approval do not count',
     reached: 'further turns wait in order of arrival',
   },
+  subAgents: {
+    argument: 'COUNT',
+    fallback: 8,
+    range: [0, 100],
+    description: 'sub-agents of one session that work at the same time; 0: agents have none',
+    reached: 'the call fails and says so: the model waits for one of them',
+  },
   turnsWaiting: {
     argument: 'COUNT',
     fallback: 1_000,

@@ -37,7 +37,7 @@ export type { NodeState } from './ports/lease.ts';
 export type { OwnChange, OwnContext, OwnModules, OwnPrompt, OwnResource } from './ports/own-modules.ts';
 export type { Figures, Log } from './ports/telemetry.ts';
 export type { CallPeer, ClientAnswer, ClientProgress, ClientRequest, ToolClient } from './ports/tool.ts';
-export { type Agent, AgentCatalog, type Domain } from './session/agent-catalog.ts';
+export { type Agent, AgentCatalog, type Domain, ROLES } from './session/agent-catalog.ts';
 export { answerInText, maySee } from './session/approvals.ts';
 export { directCallId } from './session/decide.ts';
 export { addUsage, awaitsAnswer, type OpenQuestion } from './session/session-state.ts';

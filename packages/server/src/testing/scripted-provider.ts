@@ -1,5 +1,5 @@
 /** A model with scripted answers: one list of events per answer. */
-import type { FaultCode, FaultData } from '@parlance/protocol';
+import { type FaultCode, type FaultData, textOf } from '@parlance/protocol';
 import type { Prompt, Provider, ProviderEvent } from '../core/ports/provider.ts';
 
 /** `hang`: the stream stays silent until the turn is stopped. */
@@ -79,6 +79,31 @@ export const fails = (code: FaultCode, fault: Partial<FaultData> = {}, ...before
   ...before,
   { type: 'failed', fault: { code, message: 'The model is overloaded.', ...fault } },
 ];
+
+/** A model that answers by the first message of a conversation and how far it is, also after a restart and for several at once. */
+export function conversationProvider(
+  scripts: Readonly<Record<string, readonly (readonly Line[])[]>>,
+): ScriptedProvider {
+  const prompts: Prompt[] = [];
+  const hanging = Promise.withResolvers<void>();
+  return {
+    ...scriptedProvider([]),
+    prompts,
+    hanging: hanging.promise,
+    async *stream(prompt, signal, ...more) {
+      prompts.push(prompt);
+      const isGiven = prompt.items.map(
+        ({ kind }) => kind === 'user' || kind === 'result' || kind === 'system',
+      );
+      const steps = isGiven.filter((given, at) => given && !isGiven[at - 1]).length;
+      const first = prompt.items.find((item) => item.kind === 'user');
+      const script = scripts[first ? textOf(first.parts) : ''] ?? [];
+      const one = scriptedProvider([script[steps - 1] ?? says('(no more answers)')]);
+      one.hanging.then(hanging.resolve);
+      yield* one.stream(prompt, signal, ...more);
+    },
+  };
+}
 
 /** A model whose answer the test writes piece by piece. */
 export function writtenModel() {

@@ -1,7 +1,7 @@
 /** The built-in tools. */
 
 import type { ClientTools, Tool } from '../core/ports/tool.ts';
-
+import { agentTool } from './agent.ts';
 import { askUser } from './ask-user.ts';
 import { browserTools } from './browser.ts';
 import { COPILOT_TOOLS } from './copilot/tools.ts';
@@ -30,6 +30,8 @@ export type BuiltInOptions = {
   readonly limits?: CommandLimits;
   /** ids of agents that can take over a conversation */
   readonly agents: () => readonly string[];
+  /** agents that sub-agents can be; without it, there are none */
+  readonly subAgents?: Parameters<typeof agentTool>[0] | undefined;
   /** files of the server itself */
   readonly guard?: Guard;
   /** the search API; without a key, `web_search` is not offered */
@@ -41,6 +43,7 @@ export function builtInTools({
   sandbox,
   limits,
   agents,
+  subAgents,
   guard = { hide: [] },
   web,
 }: BuiltInOptions): Tool[] {
@@ -57,6 +60,7 @@ export function builtInTools({
     handoff(agents),
     updatePlan,
     askUser,
+    ...(subAgents ? [agentTool(subAgents)] : []),
     fetchPage(),
     ...(web?.key ? [webSearch({ key: web.key, baseUrl: web.baseUrl })] : []),
     ...browserTools(clients),

@@ -114,6 +114,10 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
     `${outcome}, by ${by} in ${dialect}${outcome === 'answered' ? `: ${oneLine(Object.values(answers).flat().join(', '))}` : ''}`,
   'tool.started': ({ call }) => `call ${call} started`,
   'call.deferred': ({ call }) => `call ${call} is deferred to a client; the session waits for its result`,
+  'call.delegated': ({ call, child }) => `call ${call} waits for sub-agent ${child}`,
+  'child.stopped': ({ child }) => `sub-agent ${child} was told to stop`,
+  'parent.informed': ({ turns, approval }) =>
+    approval === null ? `the outcome of ${turns.length} turns` : `approval ${approval} waits`,
   'tool.ended': ({ outcome, parts, durationMs, untrusted }) =>
     `${outcome} after ${duration(durationMs)}: ${partsText(parts)}${untrusted ? ' (untrusted content)' : ''}`,
   'grant.revoked': ({ grant, by }) => `${grant} revoked by ${by}`,

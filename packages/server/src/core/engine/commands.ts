@@ -8,10 +8,11 @@ import {
   type Part,
   type Principal,
   type QuestionId,
+  type SessionId,
 } from '@parlance/protocol';
 import type { SessionRef } from '../ports/event-store.ts';
 import { authorise } from '../session/approvals.ts';
-import { decide, interruption, mayEndTurn } from '../session/decide.ts';
+import { AskedByChild, decide, interruption, mayEndTurn } from '../session/decide.ts';
 
 import { compactNow } from './compaction.ts';
 import {
@@ -40,7 +41,11 @@ export type Receipt = {
   readonly events: readonly DurableEvent[];
 };
 
+type AnswerCommand = Extract<Command, { type: 'approval.answer' }>;
+
 const COMPACTION_MS = 120_000;
+/** Sub-agents that are erased at once with their parent. */
+const CHILDREN = 100;
 
 export function commands(internals: EngineInternals, queries: Pick<Queries, 'lookup' | 'checkCall'>) {
   const { parts, sessions, queue, admission } = internals;
@@ -58,7 +63,11 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
     return sessions.use(ref, async (session) => {
       const leave = await admission.admit(session, command);
       try {
-        const events = await execute(internals, session, { command, caller });
+        const events = await execute(internals, session, { command, caller }).catch((thrown) => {
+          if (thrown instanceof AskedByChild && command.type === 'approval.answer')
+            return answerChild(session, thrown, { command, caller });
+          throw thrown;
+        });
         if (events.length === 0 && command.type === 'input.submit' && caller.keyOnce)
           await checkRepeated(internals, session, { parts: command.parts, key: caller.key });
         if (!session.role.isRemote) queue.wake(session);
@@ -73,6 +82,36 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
         leave();
       }
     });
+  }
+
+  /**
+   * The session of a sub-agent decides on an answer, whoever gives it: so it is answered once. The sessions above it record the
+   * answer before this resolves.
+   */
+  async function answerChild(
+    session: Session,
+    { child, approval }: AskedByChild,
+    { command, caller }: { readonly command: AnswerCommand; readonly caller: Caller },
+  ): Promise<DurableEvent[]> {
+    const { owner } = session.ref;
+    const { seq } = session.state;
+    // Terms are those of a turn of this session.
+    const { exit, terms: _terms, attributes: _attributes, ...answer } = command;
+    const answered = send({ owner, id: child.session }, { ...answer, approval }, caller);
+    // If it was answered there meanwhile, this session learns it now.
+    const refusal = await answered.then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    for (let id: SessionId | undefined = child.session; id !== undefined && id !== session.ref.id; )
+      id = await sessions.use({ owner, id }, async (below) => {
+        await below.fresh();
+        await internals.deps.subAgents.inform(below);
+        return below.state.created?.parent?.session;
+      });
+    if (refusal) throw refusal;
+    if (exit) await execute(internals, session, { command: { type: 'turn.cancel' }, caller });
+    return session.eventsSinceIdle.filter((event) => event.seq > seq);
   }
 
   return {
@@ -106,24 +145,44 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       });
     },
 
-    async erase(ref: SessionRef, caller: Caller): Promise<void> {
-      authorise(ref, { type: 'session.clear' }, caller.principal);
-      const erased = await sessions.use(ref, async (session) => {
-        await session.link?.stop();
-        // Queued together, so that nothing happens between the published end of the turn and the deletion.
-        const stopped = session.transact(
-          ({ turn }) => (turn ? interruption(turn, 'cancelled', streamedSoFar(session.open, parts.now)) : []),
-          'always',
-        );
-        const [, gone] = await Promise.all([stopped, session.erase(caller.principal.id)]);
-        return gone;
-      });
-      if (!erased) throw new Fault('not_found', 'There is no such session.');
-      await parts.checkpoints
-        ?.forget(ref)
-        .catch((err) => parts.log.warn({ err, session: ref.id }, 'failed to remove checkpoints'));
-    },
+    erase,
   };
+
+  async function erase(ref: SessionRef, caller: Caller): Promise<void> {
+    authorise(ref, { type: 'session.clear' }, caller.principal);
+    for (let more = true; more; ) {
+      const below = {
+        owner: ref.owner,
+        parent: ref.id,
+        archived: 'included',
+        ephemeral: 'included',
+      } as const;
+      const { sessions: children } = await parts.store.list({ ...below, limit: CHILDREN });
+      for (const child of children) await erase(child.ref, caller);
+      more = children.length === CHILDREN;
+    }
+    await sessions.use(ref, async (session) => {
+      const { turn, created } = session.state;
+      if (!created?.parent || !turn) return;
+      // Its parent learns of the end before nothing is left to tell it.
+      await execute(internals, session, { command: { type: 'turn.cancel' }, caller });
+      await internals.deps.subAgents.inform(session);
+    });
+    const erased = await sessions.use(ref, async (session) => {
+      await session.link?.stop();
+      // Queued together, so that nothing happens between the published end of the turn and the deletion.
+      const stopped = session.transact(
+        ({ turn }) => (turn ? interruption(turn, 'cancelled', streamedSoFar(session.open, parts.now)) : []),
+        'always',
+      );
+      const [, gone] = await Promise.all([stopped, session.erase(caller.principal.id)]);
+      return gone;
+    });
+    if (!erased) throw new Fault('not_found', 'There is no such session.');
+    await parts.checkpoints
+      ?.forget(ref)
+      .catch((err) => parts.log.warn({ err, session: ref.id }, 'failed to remove checkpoints'));
+  }
 }
 
 /** Throws `invalid` if the key belongs to an input with other contents. */

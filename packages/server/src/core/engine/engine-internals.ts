@@ -36,6 +36,7 @@ import type { SessionState } from '../session/session-state.ts';
 import type { Bus } from './bus.ts';
 import { ClientToolBroker } from './client-tools.ts';
 import { CoolDowns } from './cool-downs.ts';
+import type { Caller } from './decision-context.ts';
 import { EphemeralSessions } from './ephemeral-sessions.ts';
 import { defaultRetryDelayMs, RunQueue } from './run-queue.ts';
 import type { Session } from './session.ts';
@@ -43,12 +44,18 @@ import { SessionCache } from './session-cache.ts';
 import type { SessionNetwork } from './session-link.ts';
 import { SessionResolver } from './session-resolver.ts';
 import type { ObservedSession } from './snapshot.ts';
+import { subAgents } from './sub-agents.ts';
 import { drive } from './turn.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
-export type EngineParts = Omit<TurnDeps, 'clients' | 'clock' | 'coolDowns' | 'meter' | 'tracer'> & {
+export type EngineParts = Omit<
+  TurnDeps,
+  'clients' | 'clock' | 'coolDowns' | 'meter' | 'tracer' | 'subAgents'
+> & {
   /** how long a model of a chain is not asked after its first failure; 30 seconds by default */
   readonly coolDownMs?: number;
+  /** maximum number of sub-agents of a session that work at once; 8 by default */
+  readonly subAgents?: number;
   /** the clock of the machine by default */
   readonly clock?: Clock;
   /** cryptographically secure by default */
@@ -133,8 +140,12 @@ const KEPT_CHARACTERS = 64 * 1024 * 1024;
 const EPHEMERAL_IDLE_MS = 600_000;
 /** How long a model of a chain is not asked after its first failure. */
 const COOL_DOWN_MS = 30_000;
+const SUB_AGENTS = 8;
 
-export function assemble(parts: EngineParts): EngineInternals {
+export function assemble(
+  parts: EngineParts,
+  send: (ref: SessionRef, command: Command, caller: Caller) => Promise<unknown>,
+): EngineInternals {
   const { store, catalog, providerFor, limits = NO_LIMITS } = parts;
   const { clock = SYSTEM_CLOCK, meter = NO_METER, tracer = NO_TRACER } = parts;
   const deps: TurnDeps = {
@@ -143,12 +154,17 @@ export function assemble(parts: EngineParts): EngineInternals {
     ...(providerFor ? { providerFor: (model) => withinLimits(providerFor(model), limits) } : {}),
     coolDowns: new CoolDowns(parts.now, parts.coolDownMs ?? COOL_DOWN_MS),
     clients: parts.clients ?? new ClientToolBroker(clock),
+    subAgents: subAgents(() => internals, { most: parts.subAgents ?? SUB_AGENTS, send }),
     clock,
     meter,
     tracer,
   };
   const awaitingApproval = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
-  const { onCommitted } = new SessionMetrics(deps, () => store.count(awaitingApproval));
+  const metrics = new SessionMetrics(deps, () => store.count(awaitingApproval));
+  const onCommitted: SessionMetrics['onCommitted'] = (ref, events, before) => {
+    metrics.onCommitted(ref, events, before);
+    deps.subAgents.progress(ref, events, before);
+  };
   const network = parts.cluster?.join({ ...parts, clock, meter, clients: deps.clients });
   const sessions = new SessionCache(
     { ...parts, shared: parts.cluster !== undefined, network, onCommitted },
@@ -178,7 +194,19 @@ export function assemble(parts: EngineParts): EngineInternals {
   const ephemeral = new EphemeralSessions({ ...parts, clock, sessions }, { idleMs, alone: !cluster });
   const resolver = new SessionResolver(store);
   const indexer = parts.search && new SearchIndexer(parts.search, parts.log, clock);
-  return { parts, deps, limits, resolver, sessions, queue, admission, ephemeral, indexer, network };
+  const internals = {
+    parts,
+    deps,
+    limits,
+    resolver,
+    sessions,
+    queue,
+    admission,
+    ephemeral,
+    indexer,
+    network,
+  };
+  return internals;
 }
 
 /** Drives a session while this node holds its lease. False if it has work but cannot continue now. */
@@ -313,8 +341,8 @@ export class AdmissionControl {
     const { owner } = session.ref;
     let count = this.#owned.get(owner);
     if (count === undefined || count >= max) {
-      // Ephemeral sessions count, too: they take the same space.
-      count = await this.deps.store.count({ owner, ephemeral: 'included' });
+      // Ephemeral sessions and sub-agents count, too: they take the same space.
+      count = await this.deps.store.count({ owner, ephemeral: 'included', parent: 'included' });
     }
     if (count >= max) {
       this.#owned.set(owner, count);

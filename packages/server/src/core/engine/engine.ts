@@ -240,12 +240,13 @@ export interface Engine {
 }
 
 export function createEngine(parts: EngineParts): Engine {
-  const internals = assemble(parts);
+  const internals = assemble(parts, (ref, command, caller) => commanding.send(ref, command, caller));
   const { catalog, maxSteps, root } = parts;
   const reading = queries(internals);
+  const commanding = commands(internals, reading);
   return {
     ...reading,
-    ...commands(internals, reading),
+    ...commanding,
     ...subscriptions(internals),
     ...searching(internals),
     ...sharing(internals),

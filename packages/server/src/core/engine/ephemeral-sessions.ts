@@ -113,7 +113,13 @@ export class EphemeralSessions {
     const kept: SessionRecord[] = [];
     let cursor: string | undefined;
     do {
-      const query = { ephemeral: 'only', archived: 'included', limit: PAGE, cursor } as const;
+      const query = {
+        ephemeral: 'only',
+        archived: 'included',
+        parent: 'included',
+        limit: PAGE,
+        cursor,
+      } as const;
       const page = await this.deps.store.list(query);
       for (const record of page.sessions.filter(matches)) {
         if (this.#stopped) return kept;

@@ -113,10 +113,12 @@ function requestWith(
   const terms = session.state.turn?.terms ?? {};
   const choice = chain.length > 1 ? answering(chain, { session, deps }) : null;
   const provider = choice?.model ?? chain[0];
+  const most = session.state.created?.parent?.tools;
+  const { owner } = session.ref;
   return {
     provider,
     chain,
-    ...requestFor(agent, { terms, owner: session.ref.owner, deps, project: session.project }),
+    ...requestFor(agent, { terms, owner, deps, project: session.project, most }),
   };
 }
 
@@ -125,12 +127,14 @@ type RequestOf = {
   readonly owner: PrincipalId;
   readonly deps: TurnDeps;
   readonly project?: ProjectContent | null;
+  /** of a sub-agent: the tools that it may have */
+  readonly most?: readonly string[] | undefined;
 };
 
 /** The request of an agent in a turn with the given terms. */
 export function requestFor(
   agent: Agent,
-  { terms, owner, deps, project = null }: RequestOf,
+  { terms, owner, deps, project = null, most }: RequestOf,
 ): Omit<Request, 'provider' | 'chain'> {
   const skills = skillsOf(project, agent);
   const own = `${deps.instructions}\n\nYou are ${agent.name}. ${agent.instructions}${projectText(project, skills)}`;
@@ -138,7 +142,7 @@ export function requestFor(
   return {
     instructions: terms.context === undefined ? instructions : `${instructions}\n\n${terms.context}`,
     ...(terms.options ? { options: terms.options } : {}),
-    tools: [...offeredTo(deps, agent.id, terms).values()]
+    tools: [...offeredTo(deps, agent.id, terms, most).values()]
       .filter((tool) => (tool === deps.project?.tool ? skills.length > 0 : (tool.available?.(owner) ?? true)))
       .map(toolSpec),
     trim: (items) => paired(promptItemsOf(deps.trim?.(items) ?? items)),
@@ -224,14 +228,18 @@ type Answering = {
   readonly passed?: Fallback['passed'];
 };
 
-/** The tools that the agent names, or all of them, plus those of the turn's caller. */
+/** The tools that the agent names, or all of them, at most those of `most`, plus those of the turn's caller. */
 export function offeredTo(
   deps: TurnDeps,
   agentId: string,
   terms: Pick<TurnOptions, 'tools' | 'agentTools'>,
+  most?: readonly string[],
 ): ReadonlyMap<string, Tool> {
   const { tools: named } = deps.catalog.agent(agentId);
-  const own = [...deps.tools].filter(([name, tool]) => (named ? named.includes(name) : !tool.optIn));
+  const own = [...deps.tools].filter(
+    ([name, tool]) =>
+      (named ? named.includes(name) : !tool.optIn) && (most === undefined || most.includes(name)),
+  );
   return withCallerTools(new Map(own), terms);
 }
 

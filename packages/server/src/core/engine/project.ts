@@ -2,7 +2,8 @@
 import { ProjectFile, type QuestionContent } from '@parlance/protocol';
 import type { ProjectPlace, ProjectQuestion } from '../ports/project.ts';
 import type { SettledQuestion } from '../session/session-state.ts';
-import { type ActiveTurn, folderOf, questionAsked, record } from './tool-calls.ts';
+import { folderOf, questionAsked, record } from './tool-calls.ts';
+import type { ActiveTurn } from './turn-deps.ts';
 
 /**
  * Before the first model call of a turn: looks at the working folder. Later calls of the turn, also after a restart, use what the

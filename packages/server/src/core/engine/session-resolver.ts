@@ -51,6 +51,7 @@ export class SessionResolver {
         ...filter,
         archived: 'included',
         ephemeral: 'included',
+        parent: 'included',
         limit: 100,
         cursor,
       });

@@ -1,10 +1,12 @@
 /** The calls of one model answer: selects those that can continue, asks for approval, runs them in parallel, records results. */
 import {
   type ApprovalId,
+  type ApprovalMode,
   type Ask,
   asFault,
   type CallId,
   type ChangedFiles,
+  type Delegation,
   type DurableEvent,
   type DurableEventBody,
   Fault,
@@ -17,22 +19,31 @@ import {
   textPart,
   visibleQuestion,
 } from '@parlance/protocol';
-import { OutcomeUnknown, type Tool, type ToolContext, type ToolResult } from '../ports/tool.ts';
+import {
+  type AgentRequest,
+  OutcomeUnknown,
+  type Tool,
+  type ToolContext,
+  type ToolResult,
+} from '../ports/tool.ts';
 import {
   applyPolicy,
   approvalHash,
   type PolicyInput,
   permissionOf,
+  stricter,
   withVisibleText,
 } from '../session/approvals.ts';
 import { isTainted } from '../session/context.ts';
 import { unknownOutcome } from '../session/decide.ts';
-import type { OpenCall, SessionState, Turn } from '../session/session-state.ts';
+
+import { mustSettle, type OpenCall, type SessionState, type Turn } from '../session/session-state.ts';
+import { stillRuns } from '../session/sub-agents.ts';
 
 import { offeredTo } from './model-step.ts';
 
 import type { Session } from './session.ts';
-import type { TurnDeps } from './turn-deps.ts';
+import type { ActiveTurn, TurnDeps } from './turn-deps.ts';
 
 /** Calls started with the end of a step, and the plans already made for the others. */
 export type StartedCalls = {
@@ -46,12 +57,13 @@ type EndedCall = { readonly call: CallId; readonly events: readonly DurableEvent
 
 const toolStarted = (
   { turn }: ActiveTurn,
-  { call: { call }, runnable: { tool } }: StartedCall,
+  { call: { call }, runnable: { tool, child } }: StartedCall,
 ): DurableEventBody => ({
   type: 'tool.started',
   turn: turn.id,
   call,
   ...(tool.definition === undefined ? {} : { definition: tool.definition }),
+  ...(child && { child }),
 });
 
 /** Maximum delay of the end of a step while deciding which calls start with it, in milliseconds. */
@@ -120,7 +132,12 @@ export async function runTools(active: ActiveTurn, startedCalls = NO_STARTED_CAL
   };
   // An answer may unblock a call while others run.
   const unsubscribe = session.channel.subscribe((event) => {
-    if (event.type === 'approval.answered' || event.type === 'question.answered') wake.resolve();
+    if (
+      event.type === 'approval.answered' ||
+      event.type === 'question.answered' ||
+      event.type === 'approval.requested'
+    )
+      wake.resolve();
   });
   try {
     for (const started of startedCalls.started) launch(started);
@@ -133,12 +150,26 @@ export async function runTools(active: ActiveTurn, startedCalls = NO_STARTED_CAL
       if (signal.aborted || session.role.isLost) return;
       if (progressed) continue;
       if (running.size === 0 && ended.length === 0) return;
+      // What a sub-agent asks must not wait for its other calls.
+      if (await informed(active)) continue;
       await wake.promise;
     }
   } finally {
     unsubscribe();
     // Running calls belong to this turn: wait for them before anything else is decided.
     if (!signal.aborted) await Promise.all([...running.values()].map(({ run }) => run));
+  }
+}
+
+/** False if the parent knew already. If it cannot be informed now, that is repeated after the calls. */
+async function informed({ session, deps }: ActiveTurn): Promise<boolean> {
+  if (!session.state.created?.parent || !mustSettle(session.state)) return false;
+  try {
+    await deps.subAgents.inform(session);
+    return true;
+  } catch (err) {
+    deps.log.warn({ err, session: session.ref.id }, 'failed to inform parent');
+    return false;
   }
 }
 
@@ -178,7 +209,9 @@ async function advance(active: ActiveTurn, { running, ended, plans, launch }: Pa
   const isCurrent = ({ turn: now }: SessionState, { call }: { readonly call: OpenCall }): boolean =>
     now?.id === turn.id && now.calls.some((one) => one.call === call.call && one.phase === call.phase);
   const recorded = await session.transact((state) =>
-    changes.filter((change) => isCurrent(state, change)).flatMap(({ events }) => events),
+    changes
+      .filter((change) => isCurrent(state, change))
+      .flatMap(({ events }) => events.filter((event) => stillRuns(state, event))),
   );
   const hasStarted = ({ call }: StartedCall): boolean =>
     recorded.some((event) => event.type === 'tool.started' && event.call === call.call);
@@ -248,10 +281,10 @@ async function selectCalls(
   for (const call of calls) {
     const ordered = deps.tools.get(call.tool)?.exclusive === 'always';
     const runningCall = running.get(call.call);
-    if (call.phase === 'waiting') orderedWaits ||= ordered;
-    const isAsked = call.phase === 'deferred' || call.phase === 'asking';
-    if (runningCall?.alone || (isAsked && ordered)) return selection;
-    if (runningCall || call.phase === 'waiting' || isAsked) continue;
+    if (call.phase === 'waiting' || call.phase === 'delegated') orderedWaits ||= ordered;
+    const isElsewhere = call.phase === 'deferred' || call.phase === 'asking' || call.phase === 'delegated';
+    if (runningCall?.alone || (isElsewhere && ordered)) return selection;
+    if (runningCall || call.phase === 'waiting' || isElsewhere) continue;
     if (ordered && orderedWaits) continue;
     const plan =
       call.phase === 'running'
@@ -266,13 +299,42 @@ async function selectCalls(
     const busy = running.size + start.length;
     if (busy >= (plan.alone ? 1 : limit)) return selection;
     if (plan.runnable.tool.deferred) settle.push({ call, plan });
-    else start.push({ call, runnable: plan.runnable, alone: plan.alone });
+    else if (plan.runnable.tool.subAgent && call.phase !== 'running') {
+      const delegated = withDelegation(active, call, { ...plan, others: start });
+      if (delegated.kind === 'run') start.push({ call, runnable: delegated.runnable, alone: plan.alone });
+      else settle.push({ call, plan: delegated });
+    } else start.push({ call, runnable: plan.runnable, alone: plan.alone });
     if (plan.alone) return selection;
   }
   return selection;
 }
 
+/** Names the sub-agent of a call, together with the calls that start at the same time. */
+function withDelegation(
+  active: ActiveTurn,
+  call: OpenCall,
+  {
+    runnable,
+    alone,
+    others,
+  }: Extract<CallPlan, { kind: 'run' }> & { readonly others: readonly StartedCall[] },
+): CallPlan {
+  const request = runnable.tool.subAgent?.(runnable.input);
+  if (!request) return { kind: 'run', runnable, alone };
+  try {
+    const starting = others.flatMap((other) => other.runnable.child ?? []);
+    const child = active.deps.subAgents.delegation(active, request, starting);
+    return { kind: 'run', runnable: { ...runnable, ...(child && { child }) }, alone };
+  } catch (thrown) {
+    return { kind: 'end', event: callFailed(active, call, toolFault(active, call, thrown).message) };
+  }
+}
+
 // Plans one call of a turn: whether it is valid, and whether it may run.
+
+/** What the agent of the turn is offered; of a sub-agent, at most what its parent has. */
+const offeredToSession = ({ deps, turn, session }: ActiveTurn): ReadonlyMap<string, Tool> =>
+  offeredTo(deps, turn.agent.id, turn.terms, session.state.created?.parent?.tools);
 
 type PossibleCall = ReturnType<typeof possibleCall>;
 
@@ -297,7 +359,7 @@ async function planCall(active: ActiveTurn, call: OpenCall): Promise<CallPlan> {
   let folder: SessionFolder;
   let tainted = false;
   try {
-    possible = possibleCall(offeredTo(deps, turn.agent.id, turn.terms), call.tool, call.input);
+    possible = possibleCall(offeredToSession(active), call.tool, call.input);
     folder = await folderOf(session, deps);
     if (call.phase === 'requested') {
       ask = await possible.tool.approval(possible.input, { root: folder.root });
@@ -341,7 +403,8 @@ function planInterrupted(
   const tool = deps.tools.get(call.tool);
   const parsed = tool?.input.safeParse(call.input);
   if (tool?.repeatable && tool.definition === call.definition && parsed?.success) {
-    const runnable = { tool, input: parsed.data, permission: 'mode' } as const;
+    const child = call.child ? { child: call.child } : {};
+    const runnable = { tool, input: parsed.data, permission: 'mode', ...child } as const;
     return { kind: 'run', runnable, alone: tool.exclusive !== undefined };
   }
   const event = unknownOutcome(call, turn.id, 'The server was restarted while this ran.');
@@ -359,11 +422,10 @@ function policyInput(
     folder,
   }: PossibleCall & Pick<PolicyInput, 'ask' | 'tainted'> & { readonly folder: SessionFolder },
 ): PolicyInput {
-  const { approvalMode, grants } = session.state;
-  const mode = approvalMode ?? deps.catalog.agent(turn.agent.id).approval ?? deps.approvalMode;
+  const { grants } = session.state;
   return {
     tools: [call.tool, ...(tool.ruledAs?.(input) ?? [])],
-    mode: mode === 'full-auto' && deps.fullAutoProblem !== null ? 'suggest' : mode,
+    mode: modeOf(session, deps, turn.agent.id),
     rules: deps.rules ?? [],
     ask,
     subjects: tool.subjects?.(input, folder.inServer) ?? { literal: [JSON.stringify(call.input)] },
@@ -371,6 +433,14 @@ function policyInput(
     tainted,
     sends: tool.sends?.(input, session) ?? false,
   };
+}
+
+/** The mode of the session, else of the agent, else of the server; of a sub-agent, at most that of its parent. */
+export function modeOf({ state }: Session, deps: TurnDeps, agent: string): ApprovalMode {
+  const most = state.created?.parent?.approval;
+  const chosen = state.approvalMode ?? deps.catalog.agent(agent).approval ?? most ?? deps.approvalMode;
+  const mode = most === undefined ? chosen : stricter(chosen, most);
+  return mode === 'full-auto' && deps.fullAutoProblem !== null ? 'suggest' : mode;
 }
 
 /** Some dialects show only the description, and it must fit into a message. */
@@ -426,7 +496,12 @@ export const questionAsked = (
 
 type CheckpointedResult = { readonly files?: ChangedFiles | undefined };
 
-type Runnable = { readonly tool: Tool; readonly input: unknown } & Pick<ToolContext, 'permission'>;
+type Runnable = {
+  readonly tool: Tool;
+  readonly input: unknown;
+  /** the sub-agent that works for the call */
+  readonly child?: Delegation;
+} & Pick<ToolContext, 'permission'>;
 
 /** Runs a call whose `tool.started` is stored. Returns the events that end it, or null if it was stopped. */
 async function runTool(
@@ -436,6 +511,9 @@ async function runTool(
 ): Promise<DurableEventBody[] | null> {
   const { session, deps, turn, signal } = active;
   if (signal.aborted || session.state.turn?.id !== turn.id || !session.role.isDriver) return null;
+  const request = runnable.tool.subAgent?.(runnable.input);
+  if (request)
+    return delegate(active, { ...call, ...(runnable.child && { child: runnable.child }) }, request);
   const startedAt = deps.now();
   // A tool that ignores its signal must not block the session.
   const result = await Promise.race([toolResult(active, call, runnable), aborted(signal)]);
@@ -445,6 +523,22 @@ async function runTool(
   if (asks) return [questionAsked(active, asks.question, { call: call.call, resume: asks.resume })];
   const durationMs = deps.now() - startedAt;
   return [toolEnded(active, call, { result, durationMs }), ...handoff(active, result)];
+}
+
+async function delegate(
+  active: ActiveTurn,
+  call: OpenCall,
+  request: AgentRequest,
+): Promise<DurableEventBody[] | null> {
+  const { deps, signal, session } = active;
+  try {
+    const events = await deps.subAgents.run(active, call, request);
+    return signal.aborted ? null : events;
+  } catch (thrown) {
+    // The turn continues when the store is back, and with it the call.
+    if (session.isOutage(thrown)) throw thrown;
+    return signal.aborted ? null : [callFailed(active, call, toolFault(active, call, thrown).message)];
+  }
 }
 
 /** The events that defer a valid call to a client that may be disconnected. */
@@ -694,17 +788,6 @@ export function possibleCall(
   const where = issue?.path.join('.') || 'input';
   throw new Fault('tool_invalid', `Invalid parameters for ${name}: ${where}: ${issue?.message}`);
 }
-
-/** A running turn and its dependencies. `turn` is the state at the start of the current action. */
-export type ActiveTurn = {
-  readonly session: Session;
-  readonly deps: TurnDeps;
-  readonly turn: Turn;
-  /** aborted when the turn is cancelled or superseded, as soon as that is decided */
-  readonly signal: AbortSignal;
-  /** no new work may start: the server is stopping, or another node holds the lease */
-  readonly stopping: () => boolean;
-};
 
 export const activeTurn = (
   { session, deps, stopping }: Pick<ActiveTurn, 'session' | 'deps' | 'stopping'>,

@@ -1,13 +1,14 @@
-import type { QuestionContent } from '@parlance/protocol';
+import type { Delegation, DurableEvent, DurableEventBody, QuestionContent } from '@parlance/protocol';
 import type { Clock } from '../../lib/clock.ts';
 import type { Checkpoints } from '../ports/checkpoints.ts';
 import type { Project } from '../ports/project.ts';
 import type { ContextItem, Provider } from '../ports/provider.ts';
+import type { SessionRef } from '../ports/session-ref.ts';
 import type { Log, Observers } from '../ports/telemetry.ts';
-import type { Folders, Tool } from '../ports/tool.ts';
+import type { AgentRequest, Folders, Tool } from '../ports/tool.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { ApprovalMode, Rule } from '../session/approvals.ts';
-import type { Turn } from '../session/session-state.ts';
+import type { OpenCall, SessionState, Turn } from '../session/session-state.ts';
 
 import type { ClientToolBroker } from './client-tools.ts';
 import type { CoolDowns } from './cool-downs.ts';
@@ -43,6 +44,7 @@ export type TurnDeps = Observers & {
   readonly maxSteps: number;
   /** asked in this order before each model call of a turn */
   readonly gates?: readonly StepGate[];
+  readonly subAgents: SubAgents;
   /** the model writes titles for sessions created by this dialect */
   readonly titles?: string | undefined;
   /** maximum number of parallel calls of one answer, unless the agent overrides it */
@@ -62,3 +64,28 @@ export type StepGate = (
   turn: Turn,
   signal: AbortSignal,
 ) => QuestionContent | null | Promise<QuestionContent | null>;
+
+/** A running turn and its dependencies. `turn` is the state at the start of the current action. */
+export type ActiveTurn = {
+  readonly session: Session;
+  readonly deps: TurnDeps;
+  readonly turn: Turn;
+  /** aborted when the turn is cancelled or superseded, as soon as that is decided */
+  readonly signal: AbortSignal;
+  /** no new work may start: the server is stopping, or another node holds the lease */
+  readonly stopping: () => boolean;
+};
+
+/** What the engine does about sub-agents. */
+export interface SubAgents {
+  /** The sub-agent that works for a call that is about to start; null if the call needs none. Throws a `Fault` for the model. */
+  delegation(active: ActiveTurn, request: AgentRequest, others: readonly Delegation[]): Delegation | null;
+  /** Runs a call whose `tool.started` is stored, possibly once more. Returns the events that follow. */
+  run(active: ActiveTurn, call: OpenCall, request: AgentRequest): Promise<DurableEventBody[]>;
+  /** Stops the sub-agents that must stop, and informs the parent. */
+  settle(session: Session): Promise<void>;
+  /** Tells the parent what it does not know. `again`: the parent waits for it anew. */
+  inform(session: Session, options?: { readonly again?: boolean }): Promise<void>;
+  /** Shows in the parent what the sub-agent does. */
+  progress(ref: SessionRef, events: readonly DurableEvent[], before: SessionState): void;
+}

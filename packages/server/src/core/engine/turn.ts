@@ -37,17 +37,9 @@ import { readProject } from './project.ts';
 import { restoreFiles } from './rewind.ts';
 import type { ResumeEvent, Session } from './session.ts';
 import { titleSession } from './titles.ts';
-import {
-  type ActiveTurn,
-  activeTurn,
-  questionAsked,
-  record,
-  runTools,
-  type StartedCalls,
-  startCalls,
-} from './tool-calls.ts';
+import { activeTurn, questionAsked, record, runTools, type StartedCalls, startCalls } from './tool-calls.ts';
 
-import type { TurnDeps } from './turn-deps.ts';
+import type { ActiveTurn, TurnDeps } from './turn-deps.ts';
 
 /**
  * Runs the session while this node drives it, until it is idle or `stopping` returns true between two
@@ -59,6 +51,7 @@ export async function drive(session: Session, deps: TurnDeps, stopping: () => bo
     const action = nextAction(session.state);
     if (action.kind === 'idle') return;
     if (action.kind === 'restoreFiles') await restoreFiles(session, deps, action.rewind);
+    else if (action.kind === 'settle') await deps.subAgents.settle(session);
     else if (action.kind === 'startTurn') await startTurn(session);
     else await advance(activeTurn({ session, deps, stopping }, action.turn), action);
     // A cancel may be in the middle of its append: decide the next action after it.
@@ -66,7 +59,7 @@ export async function drive(session: Session, deps: TurnDeps, stopping: () => bo
   }
 }
 
-type TurnAction = Exclude<NextAction, { kind: 'idle' | 'startTurn' | 'restoreFiles' }>;
+type TurnAction = Exclude<NextAction, { kind: 'idle' | 'startTurn' | 'restoreFiles' | 'settle' }>;
 
 async function advance(active: ActiveTurn, action: TurnAction): Promise<void> {
   let { kind } = action;

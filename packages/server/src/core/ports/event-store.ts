@@ -31,6 +31,8 @@ export type SessionRecord = {
   readonly archived: boolean;
   /** hidden from lists, and erased after a period without use */
   readonly ephemeral: boolean;
+  /** the session of the same owner that started it as a sub-agent */
+  readonly parent: SessionId | null;
   readonly pinned: boolean;
   /** sorted */
   readonly tags: readonly string[];
@@ -57,6 +59,8 @@ export type SessionFilter = {
   readonly archived?: 'included' | 'only';
   /** excluded by default */
   readonly ephemeral?: 'included' | 'only';
+  /** sub-agents of that session; sub-agents are excluded by default */
+  readonly parent?: 'included' | SessionId;
   /** substring of the title; ASCII letters match regardless of case */
   readonly title?: string;
   /** only pinned sessions */

@@ -137,6 +137,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly deferred?: boolean;
   /** What it may change in the working folder, for checkpoints; nothing by default. */
   changes?(input: z.output<Schema>, context: Pick<ToolContext, 'root' | 'permission'>): MayChange;
+  /** What the call asks of a sub-agent: the engine does it in place of `run`. */
+  readonly subAgent?: (input: z.output<Schema>) => AgentRequest;
   /** Throws a `Fault` if the call is not possible; the model receives its message as the result. */
   run(input: z.output<Schema>, context: ToolContext): Promise<ToolResult>;
   /**
@@ -144,6 +146,23 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
    */
   available?(owner: PrincipalId): boolean;
 }
+
+/** `agent` is the id of an agent for `spawn`, otherwise the name of a sub-agent. */
+export type AgentRequest =
+  | {
+      readonly action: 'spawn';
+      readonly agent: string;
+      readonly task: string;
+      readonly name?: string | undefined;
+      readonly background?: boolean | undefined;
+    }
+  | {
+      readonly action: 'message';
+      readonly agent: string;
+      readonly text: string;
+      readonly background?: boolean | undefined;
+    }
+  | { readonly action: 'wait' | 'cancel'; readonly agent: string };
 
 /** Type-checks the functions of a tool against its schema. */
 export const defineTool = <Schema extends z.ZodType>(tool: Tool<Schema>): Tool => tool as unknown as Tool;

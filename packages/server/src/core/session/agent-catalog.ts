@@ -32,6 +32,25 @@ export type Domain = {
 
 export type CatalogContent = { readonly domains: readonly Domain[]; readonly agents: readonly Agent[] };
 
+/** Agents that a sub-agent can be, and a session cannot. The operator's agents of the same id replace them. */
+export const ROLES: readonly Agent[] = [
+  {
+    id: 'explore',
+    name: 'Explore',
+    description: 'Finds things out with tools that only read.',
+    instructions:
+      'You are a sub-agent: another agent reads your answer, not a person. Find out what you were asked with few, well chosen calls. Answer with findings, with paths and lines, and say what you did not find.',
+    tools: ['read_file', 'list_files', 'search_files', 'fetch_page', 'web_search'],
+  },
+  {
+    id: 'worker',
+    name: 'Worker',
+    description: 'Does a part of the work with all tools.',
+    instructions:
+      'You are a sub-agent: another agent reads your answer, not a person. Do the task that you were given and nothing else. Answer with what you did, what you checked, and what is left.',
+  },
+];
+
 export class AgentCatalog {
   #content: CatalogContent;
 
@@ -70,7 +89,7 @@ export class AgentCatalog {
   }
 
   agent(id: string): Agent {
-    const found = this.agents.find((agent) => agent.id === id);
+    const found = this.agents.find((agent) => agent.id === id) ?? ROLES.find((role) => role.id === id);
     if (!found) throw new Fault('not_found', `Unknown agent: ${id}`);
     return found;
   }

@@ -37,6 +37,11 @@ export type PolicyInput = {
   readonly sends: boolean;
 };
 
+const MODES: readonly ApprovalMode[] = ['suggest', 'auto-edit', 'full-auto'];
+
+export const stricter = (one: ApprovalMode, other: ApprovalMode): ApprovalMode =>
+  MODES.indexOf(one) < MODES.indexOf(other) ? one : other;
+
 /** Applies rules first, the strictest match wins; then the mode, then standing grants. */
 export function applyPolicy(call: PolicyInput): 'run' | 'ask' | 'deny' {
   const { mode, ask, grants, tainted, sends } = call;

@@ -58,6 +58,7 @@ export const recordOf = (
   approval: questionForMessage(state)?.question ?? waitingCall(state)?.approval ?? null,
   archived: state.archived,
   ephemeral: state.created?.ephemeral === true,
+  parent: state.created?.parent?.session ?? null,
   pinned: state.pinned,
   tags: state.tags,
   labels: state.labels,

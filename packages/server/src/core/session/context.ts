@@ -150,11 +150,9 @@ const isFromElsewhere = (part: Part): boolean =>
  * content leaves the context: a summary that replaces it does not count.
  */
 export function isTainted({ entries }: Context, call?: CallId): boolean {
-  for (const { item, untrusted } of entries) {
-    if (untrusted) return true;
-    if (item.kind === 'call' && item.call === call) return false;
-  }
-  return false;
+  // Some models use the id of a call again.
+  const made = entries.findLastIndex(({ item }) => item.kind === 'call' && item.call === call);
+  return (made === -1 ? entries : entries.slice(0, made)).some(({ untrusted }) => untrusted);
 }
 
 /** A direct call may have no text, and models reject empty messages. */
@@ -307,6 +305,9 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'question.answered':
     case 'tool.started':
     case 'call.deferred':
+    case 'call.delegated':
+    case 'child.stopped':
+    case 'parent.informed':
     case 'grant.revoked':
     case 'instructions.changed':
       return context;

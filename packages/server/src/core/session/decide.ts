@@ -1,9 +1,11 @@
 /** Decides which events a command produces in a given state. Pure. */
 import {
   type AgentRef,
+  type ApprovalId,
   answersText,
   type BlockId,
   type CallId,
+  type ChildRef,
   type Command,
   type ConnectionId,
   checkAnswers,
@@ -11,8 +13,10 @@ import {
   Fault,
   type HistoryItem,
   type InputId,
+  type ParentRef,
   type Part,
   type ReadAnswer,
+  type ReportTo,
   readAnswer,
   type TurnId,
   textOf,
@@ -148,13 +152,19 @@ export type DecisionContext = {
   readonly ids: { readonly input: InputId; readonly turn: TurnId } | null;
   /** one id per user message of an imported history */
   readonly historyInputs: readonly InputId[];
+  /** for a session created as a sub-agent */
+  readonly parent?: ParentRef;
+  /** the call of the parent that the input's turn is for */
+  readonly reportTo?: ReportTo;
+  /** the sub-agent that the input is from */
+  readonly child?: DurableEventBody<'input.accepted'>['child'];
 };
 
 type Created = { readonly named: boolean; readonly ephemeral?: boolean; readonly cwd?: string };
 
 export const sessionCreated = (
   { named, ephemeral, cwd }: Created,
-  { dialect, domain, agent }: DecisionContext,
+  { dialect, domain, agent, parent }: DecisionContext,
 ): DurableEventBody => ({
   type: 'session.created',
   dialect,
@@ -163,6 +173,7 @@ export const sessionCreated = (
   agent,
   ...(ephemeral && { ephemeral: true as const }),
   ...(cwd !== undefined && { cwd }),
+  ...(parent && { parent }),
 });
 
 export function decideCreation(
@@ -297,6 +308,8 @@ export function decideInput(
     agent: context.answeredBy,
     system: command.system,
     ...(command.untrusted && { untrusted: true }),
+    ...(context.reportTo && { reportTo: context.reportTo }),
+    ...(context.child && { child: context.child }),
     turn: starts && !waiting ? undefined : turn,
     ...(command.mode === 'steer' && state.turn && { joins: state.turn.id }),
     ...turnOptionsOf(command),
@@ -304,7 +317,8 @@ export function decideInput(
     project: context.mayApprove ? command.project : undefined,
   });
   if (starts) {
-    const next = waiting ?? { input, turn, via, call: command.call, agent: context.answeredBy };
+    const { answeredBy: agent } = context;
+    const next = waiting ?? { input, turn, via, call: command.call, agent };
     events.push(...turnStarted(next, state.created ? state.agent : context.agent));
   }
   return events;
@@ -379,6 +393,17 @@ function conversationRewound(
   return { type: 'session.rewound', input: replaced.input, from: replaced.seq, by };
 }
 
+/** Thrown for the approval of a sub-agent: its session decides on the answer. Not a fault. */
+export class AskedByChild extends Error {
+  override readonly name = 'AskedByChild';
+  constructor(
+    readonly child: ChildRef,
+    readonly approval: ApprovalId,
+  ) {
+    super(`a sub-agent asks for approval ${approval}`);
+  }
+}
+
 export function decideAnswer(
   state: SessionState,
   command: Extract<Command, { type: 'approval.answer' }>,
@@ -395,6 +420,7 @@ export function decideAnswer(
   if (command.hash !== undefined && command.hash !== waiting.hash) {
     throw new Fault('invalid', 'The answer does not match the pending approval.');
   }
+  if (waiting.from) throw new AskedByChild(waiting.from, waiting.approval);
   const { call, approval, ask } = waiting;
   const grant = command.answer === 'always' ? ask.grant : undefined;
   const { by, dialect } = context;

@@ -4,6 +4,8 @@ import {
   type DurableEvent,
   isActivity,
   type Part,
+  type ReportTo,
+  type SessionId,
   summaryChange,
   type TurnId,
   textOf,
@@ -13,6 +15,7 @@ import {
 import { afterStep } from './fallback.ts';
 import {
   addUsage,
+  type Child,
   type OpenCall,
   type QueuedInput,
   type SessionState,
@@ -35,8 +38,12 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
   };
   switch (event.type) {
     case 'session.created': {
-      const { dialect, named, domain, at, ephemeral, cwd } = event;
-      const optional = { ...(ephemeral && { ephemeral }), ...(cwd !== undefined && { cwd }) };
+      const { dialect, named, domain, at, ephemeral, cwd, parent } = event;
+      const optional = {
+        ...(ephemeral && { ephemeral }),
+        ...(cwd !== undefined && { cwd }),
+        ...(parent && { parent }),
+      };
       return { ...state, created: { dialect, named, domain, at, ...optional } };
     }
     case 'history.imported':
@@ -50,17 +57,30 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         rewound: undefined,
       };
     case 'input.accepted': {
-      const { input, via, call, key, agent, turn, joins } = event;
-      const queued = { input, via, call, agent, ...(turn && { turn }), terms: turnOptionsOf(event) };
+      const { input, via, call, key, agent, turn, joins, reportTo, child } = event;
+      const queued = {
+        input,
+        via,
+        call,
+        agent,
+        ...(turn && { turn }),
+        terms: turnOptionsOf(event),
+        ...(reportTo && { reportTo }),
+        ...(child && { child: true as const }),
+      };
       return {
-        ...state,
+        ...(child?.turn ? withChild(state, child.session, { state: 'done', last: child.turn }) : state),
         rewound: undefined,
         firstInput: state.firstInput || beginning(event.parts),
         queue: joins ? withJoining(state.queue, { ...queued, joins }) : state.queue.concat(queued),
         keys: withKey(state.keys, key, event.seq),
       };
     }
-    case 'input.cancelled':
+    case 'input.cancelled': {
+      const cancelled = state.queue.find(({ input }) => input === event.input);
+      const queue = state.queue.filter((queued) => queued !== cancelled);
+      return withOutcome({ ...state, queue }, event.turn, cancelled?.reportTo);
+    }
     case 'input.joined':
       return { ...state, queue: state.queue.filter(({ input }) => input !== event.input) };
     case 'turn.started': {
@@ -78,14 +98,19 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         calls: [],
         questions: [],
         settled: [],
-        answered: input?.call !== undefined,
+        // After a call on behalf of a sub-agent, the model reads the outcome.
+        answered: input?.call !== undefined && !input.child,
+        ...(input?.reportTo && { reportTo: input.reportTo }),
       };
       return { ...state, turn, failed: false, queue: state.queue.filter((queued) => queued !== input) };
     }
     case 'turn.ended':
       return finish(state, event.turn, !state.turn?.gaveUp);
     case 'turn.cancelled':
-      return finish(state, event.turn, false);
+      return stopping(
+        finish(state, event.turn, false),
+        (child) => child.turn === event.turn && child.state === 'working',
+      );
     case 'turn.failed':
       return { ...finish(state, event.turn, false), failed: true };
     case 'agent.changed':
@@ -109,6 +134,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       const { approval, ask, hash } = event;
       return withCall(state, event.call, (call) => ({
         ...base(call),
+        ...(event.child && { from: event.child }),
         phase: 'waiting',
         approval,
         ask,
@@ -123,7 +149,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         : state;
       const allowed = withCall(inTurn(granted, withTerms(event)), event.call, (call) => ({
         ...base(call),
-        phase: 'allowed',
+        phase: event.child ? 'delegated' : 'allowed',
       }));
       const next = waitingCall(allowed);
       if (!next || next.approval === waitingCall(state)?.approval) return allowed;
@@ -143,22 +169,39 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       return questionAnswered(state, event);
     case 'grant.revoked':
       return { ...state, grants: state.grants.filter((grant) => grant !== event.grant) };
-    case 'tool.started':
-      return withCall(state, event.call, (call) => ({
+    case 'tool.started': {
+      const { child } = event;
+      const started = withCall(state, event.call, (call) => ({
         ...base(call),
+        ...(child && { child }),
         phase: 'running',
         definition: event.definition,
       }));
+      if (!child || child.does === 'wait') return started;
+      const { session, path, background = false } = child;
+      const earlier = state.children?.find((other) => other.session === session);
+      const others = (state.children ?? []).filter((other) => other !== earlier);
+      const working = { ...earlier, session, path, turn: event.turn, state: 'working', background } as const;
+      return { ...started, children: remembered([...others, working]) };
+    }
+    case 'call.delegated':
+      return withCall(state, event.call, (call) => ({ ...base(call), phase: 'delegated' }));
     case 'call.deferred':
       return withCall(state, event.call, (call) => ({ ...base(call), phase: 'deferred' }));
     case 'tool.ended':
-      return inTurn(inTurn(state, withTerms(event)), (turn) => ({
+      return inTurn(inTurn(afterCall(state, event), withTerms(event)), (turn) => ({
         ...turn,
         answered: turn.answered || event.final === true,
         gaveUp: event.final ? event.outcome !== 'ok' : turn.gaveUp,
         calls: turn.calls.filter((call) => call.call !== event.call),
         questions: turn.questions.filter(({ call }) => call !== event.call),
       }));
+    case 'child.stopped':
+      return withChild(state, event.child, { state: 'stopped' });
+    case 'parent.informed': {
+      const outcomes = (state.outcomes ?? []).filter(({ turn }) => !event.turns.includes(turn));
+      return { ...state, outcomes, told: event.approval };
+    }
     case 'context.compacted':
       return { ...state, readFrom: event.readFrom, cutAt: event.seq, rewound: undefined };
     case 'instructions.changed':
@@ -252,13 +295,50 @@ const withKey = (keys: SessionState['keys'], key: string | undefined, seq: numbe
 const beginning = (parts: readonly Part[]): string =>
   firstLine(parts).slice(0, FIRST_INPUT_LENGTH).toWellFormed();
 
-const finish = (state: SessionState, turn: TurnId, ok: boolean): SessionState => ({
+const finish = (state: SessionState, turn: TurnId, ok: boolean): SessionState =>
+  withOutcome(
+    { ...state, turn: null, finished: [...state.finished, { turn, ok }].slice(-REMEMBERED) },
+    turn,
+    state.turn?.reportTo,
+  );
+
+const base = ({ call, tool, input, child }: OpenCall) => ({ call, tool, input, ...(child && { child }) });
+
+// Sub-agents.
+
+/** Those that are done and whose names a session remembers. */
+const REMEMBERED_CHILDREN = 64;
+
+const withOutcome = (state: SessionState, turn: TurnId, reportTo: ReportTo | undefined): SessionState =>
+  reportTo ? { ...state, outcomes: [...(state.outcomes ?? []), { turn, reportTo }] } : state;
+
+function remembered(children: readonly Child[]): readonly Child[] {
+  const done = children.filter(({ state }) => state === 'done' || state === 'stopped');
+  const forgotten = new Set(done.slice(0, Math.max(0, done.length - REMEMBERED_CHILDREN)));
+  return children.filter((child) => !forgotten.has(child));
+}
+
+const withChild = (state: SessionState, id: SessionId, change: Partial<Child>): SessionState => ({
   ...state,
-  turn: null,
-  finished: [...state.finished, { turn, ok }].slice(-REMEMBERED),
+  children: (state.children ?? []).map((child) => (child.session === id ? { ...child, ...change } : child)),
 });
 
-const base = ({ call, tool, input }: OpenCall) => ({ call, tool, input });
+const stopping = (state: SessionState, which: (child: Child) => boolean): SessionState =>
+  state.children
+    ? {
+        ...state,
+        children: state.children.map((child) => (which(child) ? { ...child, state: 'stopping' } : child)),
+      }
+    : state;
+
+/** A call that ends without the answer of its sub-agent leaves nobody to work for. */
+function afterCall(state: SessionState, event: DurableEvent<'tool.ended'>): SessionState {
+  if (event.child) return withChild(state, event.child.session, { state: 'done', last: event.child.turn });
+  if (event.stops) return stopping(state, ({ session }) => session === event.stops);
+  const child = state.turn?.calls.find(({ call }) => call === event.call)?.child;
+  if (!child || child.does === 'wait' || (child.background && event.outcome === 'ok')) return state;
+  return stopping(state, ({ session }) => session === child.session);
+}
 
 const inTurn = (state: SessionState, change: (turn: Turn) => Turn): SessionState =>
   state.turn ? { ...state, turn: change(state.turn) } : state;

@@ -1,7 +1,9 @@
-import { type FileRewind, isBlocked, type SessionState, type Turn } from './session-state.ts';
+import { type FileRewind, isParked, mustSettle, type SessionState, type Turn } from './session-state.ts';
 
 export type NextAction =
   | { readonly kind: 'idle' }
+  /** stops sub-agents, and tells the parent what it does not know yet */
+  | { readonly kind: 'settle' }
   | { readonly kind: 'startTurn' }
   | { readonly kind: 'restoreFiles'; readonly rewind: FileRewind }
   | { readonly kind: 'callModel'; readonly turn: Turn }
@@ -15,8 +17,10 @@ export type NextAction =
 export function nextAction(state: SessionState): NextAction {
   const { turn, rewinding } = state;
   if (rewinding) return { kind: 'restoreFiles', rewind: rewinding };
+  const isWaiting = !turn || isParked(turn);
+  if (isWaiting && mustSettle(state)) return { kind: 'settle' };
   if (!turn) return { kind: state.queue.length > 0 ? 'startTurn' : 'idle' };
-  if (isBlocked(turn)) return { kind: 'idle' };
+  if (isWaiting) return { kind: 'idle' };
   if (turn.calls.length > 0) return { kind: 'runTools', turn };
   return turn.answered ? { kind: 'endTurn', turn } : { kind: 'callModel', turn };
 }

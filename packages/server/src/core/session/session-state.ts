@@ -10,16 +10,21 @@ import type {
   ApprovalMode,
   Ask,
   CallId,
+  ChildRef,
   ConnectionId,
+  Delegation,
   DirectCall,
   DurableEvent,
   Fallback,
   InputId,
   JsonObject,
+  ParentRef,
   ProjectFile,
   Question,
   QuestionId,
   QuestionOutcome,
+  ReportTo,
+  SessionId,
   SessionSummary,
   TurnId,
   TurnOptions,
@@ -34,6 +39,8 @@ export type OpenCall = {
   readonly call: CallId;
   readonly tool: string;
   readonly input: JsonObject;
+  /** the sub-agent that executes it */
+  readonly child?: Delegation;
 } & (
   | { readonly phase: 'requested' }
   | {
@@ -45,6 +52,8 @@ export type OpenCall = {
       readonly requestedAt: number;
       /** number of the event that requested the approval */
       readonly seq: number;
+      /** the sub-agent that asks: `child`, or one below it */
+      readonly from?: ChildRef;
     }
   | {
       readonly phase: 'allowed';
@@ -56,6 +65,8 @@ export type OpenCall = {
   | { readonly phase: 'deferred' }
   /** it waits for the answer to its question */
   | { readonly phase: 'asking' }
+  /** a sub-agent works on it */
+  | { readonly phase: 'delegated' }
 );
 
 /** A question that waits for its answer. */
@@ -91,6 +102,8 @@ export type Turn = {
   readonly settled: readonly SettledQuestion[];
   /** the model that answers instead of the first one of the chain */
   readonly fallback?: Fallback | undefined;
+  /** the call of the parent that it is for */
+  readonly reportTo?: ReportTo;
 };
 
 export type QueuedInput = {
@@ -104,6 +117,22 @@ export type QueuedInput = {
   readonly turn?: TurnId;
   /** the turn that it joins, unless that ends first */
   readonly joins?: TurnId;
+  readonly reportTo?: ReportTo;
+  /** it is from a sub-agent */
+  readonly child?: true;
+};
+
+/** A sub-agent of the session. */
+export type Child = {
+  readonly session: SessionId;
+  readonly path: readonly string[];
+  /** the turn of the call that it last worked for */
+  readonly turn: TurnId;
+  /** `stopped`: on behalf of this session, which wants nothing of it any more */
+  readonly state: 'working' | 'stopping' | 'stopped' | 'done';
+  readonly background: boolean;
+  /** its turn whose outcome came last */
+  readonly last?: TurnId;
 };
 
 export type SessionState = SessionSummary & {
@@ -116,6 +145,8 @@ export type SessionState = SessionSummary & {
     readonly ephemeral?: true;
     /** working folder of its tools; the server's if absent */
     readonly cwd?: string;
+    /** if it is a sub-agent */
+    readonly parent?: ParentRef;
   } | null;
   /** whether a user chose the title */
   readonly renamed: boolean;
@@ -145,6 +176,12 @@ export type SessionState = SessionSummary & {
   readonly rewinding?: FileRewind | undefined;
   /** the rewind of the conversation that can be undone: nothing was added since */
   readonly rewound?: { readonly rewind: string; readonly from: number } | undefined;
+  /** its sub-agents, the one that was last called upon last; absent if there were none */
+  readonly children?: readonly Child[];
+  /** of a sub-agent: ended turns whose outcome the parent does not have yet */
+  readonly outcomes?: readonly { readonly turn: TurnId; readonly reportTo: ReportTo }[];
+  /** of a sub-agent: the approval that the parent shows */
+  readonly told?: ApprovalId | null;
 };
 
 export type FileRewind = Pick<
@@ -220,14 +257,30 @@ export function questionForMessage(state: SessionState): OpenQuestion | undefine
  */
 export const awaitsAnswer = (calls: readonly { readonly phase: OpenCall['phase'] | 'writing' }[]): boolean =>
   calls.some(({ phase }) => phase === 'waiting' || phase === 'deferred' || phase === 'asking') &&
-  !calls.some(({ phase }) => phase === 'running' || phase === 'allowed');
+  !calls.some(({ phase }) => phase === 'running' || phase === 'allowed' || phase === 'delegated');
 
 /** Whether nothing can be done for the turn before a person or a client answers. */
 export const isBlocked = ({ calls, questions }: Turn): boolean =>
   calls.length > 0 ? awaitsAnswer(calls) : questions.length > 0;
 
+/** Like `isBlocked`, but the answer may also be that of a sub-agent: nothing is to be done here. */
+export const isParked = ({ calls, questions }: Turn): boolean =>
+  calls.length > 0
+    ? calls.some(({ phase }) => PARKED.has(phase)) &&
+      !calls.some(({ phase }) => phase === 'running' || phase === 'allowed')
+    : questions.length > 0;
+
+const PARKED: ReadonlySet<OpenCall['phase']> = new Set(['waiting', 'deferred', 'asking', 'delegated']);
+
+/** Whether sub-agents must be stopped, or the parent does not know yet what the session waits for or has done. */
+export const mustSettle = (state: SessionState): boolean =>
+  state.children?.some((child) => child.state === 'stopping') === true ||
+  (state.created?.parent !== undefined &&
+    ((state.outcomes?.length ?? 0) > 0 || (waitingCall(state)?.approval ?? null) !== (state.told ?? null)));
+
 export function statusOf(state: SessionState): SessionStatus {
-  if (state.turn && isBlocked(state.turn)) return 'waiting';
+  if (mustSettle(state)) return 'running';
+  if (state.turn && isParked(state.turn)) return 'waiting';
   if (!isIdle(state)) return 'running';
   return state.failed ? 'failed' : 'idle';
 }

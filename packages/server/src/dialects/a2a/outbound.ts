@@ -156,6 +156,7 @@ export function step(state: State, event: SessionEvent): StepResult<State, Strea
     case 'approval.explained':
     case 'tool.started':
     case 'call.deferred':
+    case 'call.delegated':
     case 'reasoning.delta':
     case 'call.arguments.delta':
     case 'call.progress':

@@ -210,6 +210,7 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
     case 'approval.answered':
     case 'step.ended':
     case 'call.deferred':
+    case 'call.delegated':
     case 'call.arguments.delta':
     case 'call.progress':
       return [state, NONE];

@@ -209,6 +209,7 @@ function project(
     case 'files.rewound':
       return [state, say(...items(id, [systemItem(nthId(id, 1), rewoundText(event))]))];
     case 'call.deferred':
+    case 'call.delegated':
     case 'input.accepted':
     case 'input.cancelled':
     case 'call.requested':

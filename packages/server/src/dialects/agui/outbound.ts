@@ -245,6 +245,7 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
     case 'approval.explained':
     case 'tool.started':
     case 'call.deferred':
+    case 'call.delegated':
     case 'call.progress':
       return [state, NONE];
   }

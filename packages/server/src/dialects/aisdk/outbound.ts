@@ -179,6 +179,7 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
     case 'approval.explained':
     case 'tool.started':
     case 'call.deferred':
+    case 'call.delegated':
     case 'call.progress':
       return [state, NONE];
   }

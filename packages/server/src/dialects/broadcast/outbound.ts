@@ -125,6 +125,7 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
     case 'step.ended':
     case 'input.cancelled':
     case 'call.deferred':
+    case 'call.delegated':
     case 'text.delta':
     case 'reasoning.delta':
     case 'call.arguments.delta':

@@ -161,6 +161,7 @@ export function step(before: State, event: SessionEvent): StepResult<State, Body
     case 'call.requested':
     case 'tool.started':
     case 'call.deferred':
+    case 'call.delegated':
     case 'reasoning.delta':
     case 'call.arguments.delta':
     case 'call.progress':

@@ -100,6 +100,7 @@ function progress(event: DurableEvent, { tasks }: TaskList): Body[] {
     case 'question.answered':
     case 'tool.started':
     case 'call.deferred':
+    case 'call.delegated':
     case 'tool.ended':
       return [];
   }
@@ -352,6 +353,7 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
     case 'approval.explained':
     case 'question.answered':
     case 'tool.started':
+    case 'call.delegated':
       return null;
   }
 }

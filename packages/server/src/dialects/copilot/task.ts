@@ -99,6 +99,7 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
     case 'approval.explained':
     case 'approval.answered':
     case 'tool.started':
+    case 'call.delegated':
       return before;
   }
 }

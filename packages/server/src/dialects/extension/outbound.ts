@@ -163,6 +163,7 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
     case 'input.cancelled':
     case 'input.joined':
     case 'call.deferred':
+    case 'call.delegated':
     case 'call.arguments.delta':
       return [state, NONE];
   }

@@ -224,6 +224,7 @@ function step(state: State, event: SessionEvent): StepResult<State, TurnUpdate> 
     case 'files.rewound':
     case 'agent.changed':
     case 'approval.explained':
+    case 'call.delegated':
     case 'call.progress':
       return [state, NONE];
   }

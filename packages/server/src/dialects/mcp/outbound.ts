@@ -95,6 +95,7 @@ function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
     case 'approval.explained':
     case 'tool.started':
     case 'call.deferred':
+    case 'call.delegated':
     case 'reasoning.delta':
     case 'text.delta':
     case 'call.arguments.delta':

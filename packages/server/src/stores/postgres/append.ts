@@ -170,7 +170,7 @@ WITH write AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS write (
     n INT, bucket SMALLINT, owner TEXT, id TEXT, expected BIGINT, epoch BIGINT, take TEXT,
     dialect TEXT, domain TEXT, agent TEXT, title TEXT, renamed BOOLEAN, first_input TEXT, status TEXT, approval TEXT,
-    archived BOOLEAN, ephemeral BOOLEAN, pinned BOOLEAN, tags JSONB, labels JSONB, message_count BIGINT, last_model TEXT, created_at BIGINT, updated_at BIGINT, head BIGINT,
+    archived BOOLEAN, ephemeral BOOLEAN, parent TEXT, pinned BOOLEAN, tags JSONB, labels JSONB, message_count BIGINT, last_model TEXT, created_at BIGINT, updated_at BIGINT, head BIGINT,
     checkpoint_action TEXT, checkpoint_version INT, checkpoint_seq BIGINT, checkpoint_state TEXT)
 ), held AS MATERIALIZED (
   SELECT write.n, session.row, session.head, session.epoch, session.driver, session.created_at,

@@ -152,6 +152,13 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   { oldest: 1, sql: 'ALTER TABLE sessions ADD COLUMN last_model TEXT' },
   { oldest: 1, sql: decisionTable(TYPES) },
+  {
+    oldest: 1,
+    sql: `
+    ALTER TABLE sessions ADD COLUMN parent TEXT COLLATE "C";
+    CREATE INDEX sessions_by_parent ON sessions (owner, parent, updated_at DESC, row DESC) WHERE parent IS NOT NULL;
+    `,
+  },
 ];
 
 // Migrates the database to the current schema. Nodes that start at the same time wait for each other.

@@ -33,6 +33,7 @@ const RecordColumns = z.object({
   approval: ApprovalId.nullable(),
   archived: Flag,
   ephemeral: Flag,
+  parent: SessionId.nullable(),
   pinned: Flag,
   tags: json(z.array(z.string())),
   labels: json(z.record(z.string(), z.string())),
@@ -58,6 +59,7 @@ export const recordValues = (record: SessionRecord) => ({
   approval: record.approval && storable(record.approval),
   archived: record.archived,
   ephemeral: record.ephemeral,
+  parent: record.parent && storable(record.parent),
   pinned: record.pinned,
   tags: record.tags.map(storable),
   labels: storableLabels(record.labels),
@@ -119,12 +121,15 @@ export function sessionQueries({ query, dialect }: SharedDatabase): Sessions {
 
   /** All conditions of the filter except the status. Those on flags and tags must match the partial indexes. */
   function conditionsOf(filter: SessionFilter, values: Values): string[] {
-    const { owner, domain, archived, ephemeral, pinned, tag, label, title, awaitingApproval } = filter;
+    const { owner, domain, archived, ephemeral, parent, pinned, tag, label, title, awaitingApproval } =
+      filter;
     const conditions: string[] = [];
     if (owner !== undefined) conditions.push(`owner = ${values.add(storable(owner))}`);
     if (domain !== undefined) conditions.push(`domain = ${values.add(storable(domain))}`);
     if (archived !== 'included') conditions.push(archived === 'only' ? is('archived') : not('archived'));
     if (ephemeral !== 'included') conditions.push(ephemeral === 'only' ? is('ephemeral') : not('ephemeral'));
+    if (parent === undefined) conditions.push('sessions.parent IS NULL');
+    else if (parent !== 'included') conditions.push(`sessions.parent = ${values.add(storable(parent))}`);
     if (pinned) conditions.push(is('pinned'));
     if (tag !== undefined) {
       const value = values.text(storable(tag));
@@ -205,7 +210,7 @@ export function sessionQueries({ query, dialect }: SharedDatabase): Sessions {
     async tags(owner) {
       const rows = await query(
         `SELECT value, count(*) AS sessions FROM sessions, ${elements.tags}
-         WHERE owner = $1 AND tags <> '[]' AND ${not('archived')} AND ${not('ephemeral')} GROUP BY value`,
+         WHERE owner = $1 AND tags <> '[]' AND ${not('archived')} AND ${not('ephemeral')} AND sessions.parent IS NULL GROUP BY value`,
         [storable(owner)],
       );
       const counts = rows.map(({ value, sessions }) => ({ tag: String(value), sessions: Number(sessions) }));

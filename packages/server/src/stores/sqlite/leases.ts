@@ -107,6 +107,7 @@ export function openMemoryLeases(
           status: ['running'],
           archived: 'included',
           ephemeral: 'included',
+          parent: 'included',
           limit: PAGE,
           cursor,
         });

@@ -92,6 +92,8 @@ export const MIGRATIONS: readonly string[] = [
   `,
   'ALTER TABLE sessions ADD COLUMN last_model TEXT',
   decisionTable(TYPES),
+  `ALTER TABLE sessions ADD COLUMN parent TEXT;
+  CREATE INDEX sessions_by_parent ON sessions (owner, parent, updated_at DESC, row DESC) WHERE parent IS NOT NULL;`,
 ];
 
 export type SchemaOptions = EventOptions & {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { PrincipalId } from '@parlance/protocol';
+import { PrincipalId, SessionId } from '@parlance/protocol';
 import type { SessionFilter, SessionQuery, SessionStore } from '../../../core/ports/event-store.ts';
 import { begin, idsOf, recordOf, refOf, textEvents } from './samples.ts';
 import { type Implementation, withStore } from './store-location.ts';
@@ -73,6 +73,20 @@ export function listingContract(implementation: Implementation): void {
         { tag: 'work', sessions: 2 },
       ]);
       expect(await store.tags(PrincipalId.parse('nobody'))).toEqual([]);
+    }));
+
+  test('sub-agents are left out unless requested', () =>
+    withStore(implementation, async (store) => {
+      await begin(store, refOf('ada', 'a'), { updatedAt: 1 });
+      await begin(store, refOf('ada', 'b'), { updatedAt: 2, parent: SessionId.parse('a') });
+      await begin(store, refOf('bob', 'c'), { updatedAt: 3, parent: SessionId.parse('a') });
+      const idsFor = async (more: SessionFilter) =>
+        idsOf((await store.list({ limit: 9, owner: ada, ...more })).sessions).join('');
+      expect(await idsFor({})).toBe('a');
+      expect(await idsFor({ parent: 'included' })).toBe('ba');
+      expect(await idsFor({ parent: SessionId.parse('a') })).toBe('b');
+      expect(await store.count({ parent: 'included' })).toBe(3);
+      expect((await store.load(refOf('ada', 'b')))?.parent).toBe(SessionId.parse('a'));
     }));
 
   test('ephemeral sessions are left out unless requested', () =>

@@ -46,6 +46,7 @@ export const recordOf = (
   approval: null,
   archived: false,
   ephemeral: false,
+  parent: null,
   pinned: false,
   tags: [],
   labels: {},

@@ -192,11 +192,12 @@ const isWithin = (ref: SessionRef, { owner, id }: Partial<SessionRef>): boolean 
   (owner === undefined || ref.owner === storable(owner)) && (id === undefined || ref.id === storable(id));
 
 const matches = (
-  { owner, domain, status, archived, ephemeral, pinned, tag, label, title }: SessionFilter,
+  { owner, domain, status, archived, ephemeral, parent, pinned, tag, label, title }: SessionFilter,
   record: SessionRecord,
 ): boolean =>
   (archived === 'included' || record.archived === (archived === 'only')) &&
   (ephemeral === 'included' || record.ephemeral === (ephemeral === 'only')) &&
+  (parent === 'included' || record.parent === (parent === undefined ? null : storable(parent))) &&
   (pinned === undefined || record.pinned) &&
   (tag === undefined || record.tags.includes(storable(tag))) &&
   (label === undefined || record.labels[storable(label.name)] === storable(label.value)) &&

@@ -1,0 +1,276 @@
+/** Decisions about sub-agents: what a call asks of one, and what the parent records of it. Pure. */
+import {
+  type ApprovalAnswer,
+  type ApprovalId,
+  type Ask,
+  type ChildRef,
+  type Delegation,
+  type DurableEventBody,
+  Fault,
+  type ReportTo,
+  type SessionId,
+  type TurnId,
+  textPart,
+  visibleLine,
+} from '@parlance/protocol';
+import type { AgentRequest } from '../ports/tool.ts';
+import { type DecisionContext, decideInput } from './decide.ts';
+import type { Child, OpenCall, SessionState, WaitingCall } from './session-state.ts';
+
+/** Sub-agents may have sub-agents, which may not. */
+const MAX_DEPTH = 2;
+const NAME_CHARACTERS = 40;
+/** Some dialects show a path in one line. */
+const SEPARATOR = ' › ';
+
+export const pathText = (path: readonly string[]): string => path.join(SEPARATOR);
+
+/** The names from the first session's agent to this session. */
+export const pathOf = ({ created, agent }: Pick<SessionState, 'created' | 'agent'>): readonly string[] =>
+  created?.parent?.path ?? [visibleLine(agent.name)];
+
+export const mayDelegate = (state: Pick<SessionState, 'created' | 'agent'>): boolean =>
+  pathOf(state).length <= MAX_DEPTH;
+
+type DelegationOptions = {
+  /** those of calls that start together with this one */
+  readonly others: readonly Delegation[];
+  readonly newId: () => string;
+  /** sub-agents that may work at once */
+  readonly most: number;
+  readonly isAgent: (id: string) => boolean;
+};
+
+/**
+ * The sub-agent that works for the call; null if the call only steers or stops one. Throws `tool_failed`, for the model, if that
+ * is not possible.
+ */
+export function delegationOf(
+  state: SessionState,
+  request: AgentRequest,
+  { others, newId, most, isAgent }: DelegationOptions,
+): Delegation | null {
+  if (!mayDelegate(state)) throw new Fault('tool_failed', 'This agent cannot have sub-agents.');
+  const background = 'background' in request && request.background ? { background: true as const } : {};
+  if (background.background && state.created?.parent)
+    throw new Fault('tool_failed', 'A sub-agent cannot leave work in the background: wait for the answer.');
+  const busy = [...(state.children ?? []).filter(isBusy).map(({ session }) => session)];
+  const starting = others.filter(({ session }) => !busy.includes(session));
+  const checkRoom = () => {
+    if (busy.length + starting.length >= most)
+      throw new Fault('tool_failed', `${most} sub-agents already work. Wait for one of them.`);
+  };
+  switch (request.action) {
+    case 'spawn': {
+      if (!isAgent(request.agent))
+        throw new Fault('tool_failed', `There is no agent ${quoted(request.agent)}.`);
+      checkRoom();
+      const taken = [...(state.children ?? []), ...others].map(({ path }) => path.at(-1));
+      const path = [...pathOf(state), freeName(request.name ?? request.agent, taken)];
+      return { session: newId() as SessionId, path, does: 'spawn', key: newId(), ...background };
+    }
+    case 'message': {
+      const { session, path } = childNamed(state, request.agent);
+      if (busy.includes(session)) return null;
+      checkRoom();
+      return { session, path: [...path], does: 'message', key: newId(), ...background };
+    }
+    case 'wait': {
+      const child = childNamed(state, request.agent);
+      if (child.state !== 'working')
+        throw new Fault('tool_failed', `${quoted(request.agent)} does not work now.`);
+      if (attached(state, child.session))
+        throw new Fault('tool_failed', `Another call already waits for ${quoted(request.agent)}.`);
+      return { session: child.session, path: [...child.path], does: 'wait', key: newId() };
+    }
+    case 'cancel':
+      childNamed(state, request.agent);
+      return null;
+  }
+}
+
+const isBusy = ({ state }: Child): boolean => state === 'working' || state === 'stopping';
+
+const quoted = (name: string): string => JSON.stringify(visibleLine(name).slice(0, 100));
+
+/** Throws `tool_failed` if the session has no sub-agent of that name. */
+export function childNamed({ children = [] }: SessionState, name: string): Child {
+  const found = children.findLast(({ path }) => path.at(-1) === name);
+  if (found) return found;
+  const names = children.map(({ path }) => path.at(-1)).join(', ');
+  throw new Fault(
+    'tool_failed',
+    `There is no sub-agent ${quoted(name)}. ${names ? `There are: ${names}.` : 'None has been started.'}`,
+  );
+}
+
+/** A name that the user can tell from the others, in one line. */
+function freeName(wanted: string, taken: readonly (string | undefined)[]): string {
+  const line = visibleLine(wanted).replaceAll('›', ' ').replaceAll(/\s+/g, ' ').trim();
+  const name = line.slice(0, NAME_CHARACTERS).toWellFormed() || 'agent';
+  for (let number = 2, free = name; ; free = `${name} ${number++}`) if (!taken.includes(free)) return free;
+}
+
+/** The open call that waits for the sub-agent. */
+const attached = ({ turn }: SessionState, child: SessionId): OpenCall | undefined =>
+  turn?.calls.find((call) => call.child?.session === child && !call.child.background);
+
+/** What a sub-agent has to tell. */
+export type Report = {
+  readonly child: ChildRef;
+  /** the oldest outcome that the parent does not have */
+  readonly ended: {
+    readonly turn: TurnId;
+    readonly reportTo: ReportTo;
+    readonly outcome: 'ok' | 'failed' | 'cancelled';
+    readonly text: string;
+    /** the sub-agent had untrusted content in its context */
+    readonly untrusted: boolean;
+  } | null;
+  readonly pending: {
+    readonly approval: ApprovalId;
+    readonly ask: Ask;
+    readonly hash: string;
+    readonly from: ChildRef;
+  } | null;
+  /** how the approval that the parent shows was answered; null if it was not */
+  readonly answered: {
+    readonly answer: ApprovalAnswer;
+    readonly by: string;
+    readonly dialect: string;
+    readonly said?: string | undefined;
+    readonly reason?: string | undefined;
+  } | null;
+};
+
+/** The approval that waits in the session, as its parent shows it. */
+export const pendingOf = (waiting: WaitingCall | undefined, self: ChildRef): Report['pending'] =>
+  waiting
+    ? { approval: waiting.approval, ask: waiting.ask, hash: waiting.hash, from: waiting.from ?? self }
+    : null;
+
+/** What the parent records of the report. Nothing that it has recorded before. */
+export function decideReport(
+  state: SessionState,
+  report: Report,
+  context: DecisionContext,
+): DurableEventBody[] {
+  if (!state.created) return [];
+  const { child, pending } = report;
+  const known = state.children?.find(({ session }) => session === child.session);
+  if (!known) return [];
+  // Reported again after a crash.
+  const told = known.last !== undefined && known.last === report.ended?.turn ? null : report.ended;
+  const call = attached(state, child.session);
+  const { turn } = state;
+  const events: DurableEventBody[] = [];
+  const ended = turn && call && told && isFor(told, turn.id, call) ? told : null;
+  const shown = call?.phase === 'waiting' ? call : null;
+  if (turn && shown && (ended || shown.approval !== pending?.approval))
+    events.push(mirroredAnswer(turn.id, shown, report));
+  if (turn && call && ended)
+    events.push({
+      type: 'tool.ended',
+      turn: turn.id,
+      call: call.call,
+      outcome: ended.outcome === 'ok' ? 'ok' : 'failed',
+      parts: [textPart(ended.text)],
+      durationMs: 0,
+      child: { session: child.session, turn: ended.turn },
+      ...(ended.untrusted && { untrusted: true }),
+    });
+  else if (turn && call && pending && shown?.approval !== pending.approval)
+    events.push(mirroredRequest(turn.id, call, pending));
+  if (events.length > 0 || known.state === 'stopping' || known.state === 'stopped') return events;
+  if (told?.reportTo.background && told.outcome !== 'cancelled')
+    return resultAsInput(state, { child, late: told }, context);
+  if (pending && !call && known.background && known.state === 'working')
+    return questionAsInput(state, child, context);
+  return [];
+}
+
+/** A call that was started to wait takes any outcome; the others only that of the turn that they started. */
+const isFor = ({ reportTo }: { readonly reportTo: ReportTo }, turn: TurnId, call: OpenCall): boolean =>
+  call.child?.does === 'wait' || (reportTo.turn === turn && reportTo.call === call.call);
+
+const mirroredAnswer = (
+  turn: TurnId,
+  { call, approval, from }: WaitingCall,
+  { child, answered }: Report,
+): DurableEventBody => ({
+  type: 'approval.answered',
+  turn,
+  call,
+  approval,
+  ...(answered ?? { answer: 'deny', by: 'server', dialect: 'server', reason: 'The sub-agent stopped.' }),
+  child: from ?? child,
+});
+
+const mirroredRequest = (
+  turn: TurnId,
+  { call }: OpenCall,
+  { approval, ask, hash, from }: NonNullable<Report['pending']>,
+): DurableEventBody => ({
+  type: 'approval.requested',
+  turn,
+  call,
+  approval,
+  ask: { ...ask, description: `${pathText(from.path)}: ${ask.description}` },
+  hash,
+  child: from,
+});
+
+const nameIn = ({ path }: ChildRef): string => path.at(-1) ?? 'agent';
+
+function resultAsInput(
+  state: SessionState,
+  { child, late }: { readonly child: ChildRef; readonly late: NonNullable<Report['ended']> },
+  context: DecisionContext,
+): DurableEventBody[] {
+  const before = `The next message is not from the user: it is the result of the sub-agent ${quoted(nameIn(child))}, which worked in the background.`;
+  return decideInput(
+    state,
+    {
+      type: 'input.submit',
+      parts: [textPart(late.text === '' ? '(no answer)' : late.text)],
+      mode: 'steer',
+      named: true,
+      system: { before },
+      ...(late.untrusted && { untrusted: true }),
+    },
+    { ...context, key: `${child.session}:${late.turn}`, child: { ...child, turn: late.turn } },
+  );
+}
+
+/** A turn that waits for the sub-agent shows what it asks to every client. */
+function questionAsInput(state: SessionState, child: ChildRef, context: DecisionContext): DurableEventBody[] {
+  const agent = nameIn(child);
+  const isQueued = state.queue.some(({ call, child: is }) => is && call?.input.agent === agent);
+  if (isQueued) return [];
+  return decideInput(
+    state,
+    {
+      type: 'input.submit',
+      parts: [textPart(`The sub-agent ${agent} waits for an answer.`)],
+      mode: 'queue',
+      named: true,
+      call: { tool: 'agent', input: { action: 'wait', agent } },
+    },
+    { ...context, child },
+  );
+}
+
+/** Whether the call still runs: its sub-agent may have answered, or asked, before the call was recorded as delegated. */
+export const stillRuns = ({ turn }: SessionState, event: DurableEventBody): boolean =>
+  event.type !== 'call.delegated' || turn?.calls.find(({ call }) => call === event.call)?.phase === 'running';
+
+/** Removes what has not changed since the parent was informed: nothing to record then. */
+export function decideInformed(
+  state: SessionState,
+  turn: TurnId | null,
+  approval: ApprovalId | null,
+): DurableEventBody[] {
+  const turns = (state.outcomes ?? []).flatMap((open) => (open.turn === turn ? [open.turn] : []));
+  if (!state.created?.parent || (turns.length === 0 && (state.told ?? null) === approval)) return [];
+  return [{ type: 'parent.informed', turns, approval }];
+}
