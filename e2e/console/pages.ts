@@ -1,4 +1,5 @@
 /** Every page of the console with real content: for axe, for the policy, and for the screenshots in the README. */
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
@@ -130,7 +131,25 @@ export const PAGES: readonly Shown[] = [
     path: '/login',
     ready: (page) => visible(page.getByRole('heading', { name: 'Sign in to Parlance' })),
   },
+  // The last one: from here on, the working folder has instructions.
+  {
+    name: 'instructions',
+    path: '/',
+    async ready(page, { server }) {
+      writeFileSync(join(server.root, 'AGENTS.md'), INSTRUCTIONS);
+      await page.getByRole('textbox', { name: 'Message' }).fill('Add a test for the settings');
+      await page.keyboard.press('Enter');
+      await visible(page.getByRole('article', { name: 'Use AGENTS.md of this folder as instructions?' }));
+    },
+  },
 ];
+
+const INSTRUCTIONS = `# Working in this repository
+
+- Run \`bun test\` before you say that something works.
+- Settings are in \`settings.ts\`; each has a test.
+- Never change files in \`generated/\`.
+`;
 
 const SETTINGS = `export const settings = {
   host: '127.0.0.1',

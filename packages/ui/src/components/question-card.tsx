@@ -110,6 +110,8 @@ function answersIn(form: FormData, { id, multiple }: QuestionItem): string[] {
   return multiple ? [...chosen, written] : [written];
 }
 
+const LONG_TEXT = 400;
+
 function ItemFields({ item }: { item: QuestionItem }) {
   const { id, header, text, options, multiple, freeText, default: usual = [], format } = item;
   const own = usual.filter((value) => !options.some(({ label }) => label === value));
@@ -117,7 +119,10 @@ function ItemFields({ item }: { item: QuestionItem }) {
   return (
     <fieldset className="question-item" aria-describedby={`${name}-text`}>
       <legend>{header}</legend>
-      <p id={`${name}-text`}>{text}</p>
+      {/* Long texts scroll, also with the keyboard. */}
+      <p id={`${name}-text`} tabIndex={text.length > LONG_TEXT ? 0 : undefined}>
+        {text}
+      </p>
       {options.map(({ label, description }) => (
         <label key={label} className="question-option">
           <input
