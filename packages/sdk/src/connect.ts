@@ -18,6 +18,7 @@ import type {
   Session,
   SessionPage,
   SessionsQuery,
+  Skill,
   StandingGrant,
   TagCount,
   TagList,
@@ -108,6 +109,8 @@ export type Parlance = {
     /** The next turn asks again. Admins revoke decisions for all users with `everyone`. */
     revoke(file: { path: string; everyone?: boolean }, options?: CallOptions): Promise<void>;
   };
+  /** The skills that agents are offered in the folder of a session, or in the server's. */
+  skills(options?: CallOptions & { session?: string }): Promise<readonly Skill[]>;
   /** Prices of models by name: as an admin has set them, else of the catalogue (`catalogue` is its date). */
   prices(options?: CallOptions): Promise<Readonly<Record<string, Price>>>;
   readonly keys: ApiKeys;
@@ -231,6 +234,11 @@ export function connect(options: ConnectOptions = {}): Parlance {
         const query = new URLSearchParams({ path, everyone: String(everyone) });
         await http.response({ method: 'DELETE', path: `/v1/instructions?${query}`, signal });
       },
+    },
+    async skills({ session, signal } = {}) {
+      const query = session === undefined ? '' : `?${new URLSearchParams({ session })}`;
+      const { skills } = await http.json<{ skills: Skill[] }>({ path: `/v1/skills${query}`, signal });
+      return skills;
     },
     async prices({ signal } = {}) {
       const { prices } = await http.json<Prices>({ path: '/v1/prices', signal });

@@ -1,4 +1,5 @@
 /** The core as one object, the only entry point for dialects, the console and scripts. */
+
 import {
   type ApprovalId,
   asFault,
@@ -28,6 +29,7 @@ import type {
   TurnQuery,
 } from '../ports/event-store.ts';
 import type { Lease, NodeId } from '../ports/lease.ts';
+import type { Skill } from '../ports/project.ts';
 import type { ToolSpec } from '../ports/provider.ts';
 import type { Tool } from '../ports/tool.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
@@ -81,6 +83,8 @@ export interface Engine {
   ): Promise<Receipt>;
   /** What a rewind to a message, or the undo of a rewind, would do now. Throws `busy` while a turn runs. */
   previewRewind(ref: SessionRef, question: RewindQuestion, principal: Principal): Promise<PreviewedRewind>;
+  /** The skills that agents are offered in the folder of the session, or in the server's. */
+  skills(principal: Principal, ref: SessionRef | null): Promise<readonly Skill[]>;
   /** Deletes the session permanently and stops a running turn. Throws `not_found` if it does not exist. */
   erase(ref: SessionRef, caller: Caller): Promise<void>;
 

@@ -1,4 +1,5 @@
 /** Read-only operations. */
+
 import { randomBytes as secureRandomBytes } from 'node:crypto';
 import {
   type ContextUse,
@@ -25,6 +26,7 @@ import type {
   TagCount,
 } from '../ports/event-store.ts';
 import type { NodeId } from '../ports/lease.ts';
+import type { Skill } from '../ports/project.ts';
 import { promptItemsOf, type ToolSpec } from '../ports/provider.ts';
 import type { Tool } from '../ports/tool.ts';
 import { grantsAtCheckpoint, maySee } from '../session/approvals.ts';
@@ -171,6 +173,14 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       return [...tools.values()].flatMap((tool) =>
         tool.own && tool.available?.(principal.id) !== false ? [{ ...toolSpec(tool), ...tool.own }] : [],
       );
+    },
+
+    async skills({ id: owner }: Principal, ref: SessionRef | null): Promise<readonly Skill[]> {
+      const { project, root } = deps;
+      if (!project) return [];
+      const cwd = ref && (await sessions.use(ref, async ({ state }) => state.created?.cwd));
+      const place = { owner: ref?.owner ?? owner, root: cwd ?? root };
+      return (await project.load(place, await project.look(place))).skills;
     },
 
     checkCall(name: string, input: JsonObject): void {

@@ -1,6 +1,12 @@
 /** Pending approvals and questions, the standing grants of a session, and accepted instructions of projects. */
 import { type ApprovalId, Fault, type QuestionId } from '@parlance/protocol';
-import { AnswerApproval, AnswerQuestion, PageQuery, RevokedInstructions } from '@parlance/protocol/api';
+import {
+  AnswerApproval,
+  AnswerQuestion,
+  PageQuery,
+  RevokedInstructions,
+  SkillsQuery,
+} from '@parlance/protocol/api';
 import { requirePermission } from '../../core/index.ts';
 import { endpoint, sessionOf } from './context.ts';
 import { approvalView, pendingView, timeView } from './views.ts';
@@ -70,6 +76,22 @@ export const approvalEndpoints = [
         throw new Fault('forbidden', 'Only admins revoke decisions for everyone.');
       if (!(await decisions.remove(forAll ? null : principal.id, path)))
         throw new Fault('not_found', 'There is no such decision.');
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/skills',
+    summary:
+      'The skills that agents are offered: those of the server, and those of the folder that the caller has accepted',
+    security: 'caller',
+    examples: ({ session }) => [{}, { query: { session } }],
+    query: SkillsQuery,
+    answers: { 200: { description: 'By name', schema: 'SkillList' } },
+    errors: [400, 401, 403, 404],
+    async handle({ principal, query: { session } }, ctx) {
+      requirePermission(principal, 'chat:read');
+      const ref = session === undefined ? null : await sessionOf(ctx, principal, session);
+      return { skills: [...(await ctx.engine.skills(principal, ref))] };
     },
   }),
   endpoint({

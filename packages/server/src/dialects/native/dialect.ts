@@ -40,6 +40,7 @@ const HTTP_PATHS = [
   '/admin/*',
   '/grants',
   '/instructions',
+  '/skills',
   '/keys/*',
   '/pairings/*',
   '/auth/password',

@@ -1,6 +1,6 @@
 /** Project instructions of a real server: asked about, used, listed and revoked. */
 import { expect, test } from 'bun:test';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from '@parlance/sdk';
 import { startTestServer } from '../../testing/server.ts';
@@ -40,6 +40,18 @@ test('instructions are asked about, used until they change, listed for their own
   await ada.instructions.revoke({ path });
   expect(await ada.instructions.list()).toEqual([]);
   expect(await turn('Four')).toEqual([asked]);
+
+  const skill = join(server.data, 'skills/release');
+  mkdirSync(skill, { recursive: true });
+  writeFileSync(
+    join(skill, 'SKILL.md'),
+    '---\nname: release\ndescription: Prepares a release.\n---\nRun the tests.',
+  );
+  const listed = [{ name: 'release', description: 'Prepares a release.', source: 'server' }];
+  expect(await ada.skills()).toMatchObject(listed);
+  expect(await uma.skills()).toMatchObject(listed);
+  expect(await ada.skills({ session: session.id })).toMatchObject(listed);
+  expect(uma.skills({ session: session.id })).rejects.toMatchObject({ code: 'not_found' });
 
   // A role that may not approve is not asked, and goes on without.
   const { turn: answered } = await uma.session().ask('Hello', { project: 'ask' });
