@@ -1,6 +1,6 @@
 /** Project instructions: asked about in the chat, used after a person has accepted them, revoked in the administration. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { NO_BROWSER } from './chromium.ts';
 import { removed, visible } from './console.ts';
@@ -49,5 +49,24 @@ describe.skipIf(NO_BROWSER)('project instructions', () => {
     await visible(decisions.filter({ hasText: 'Accepted by' }));
     await decisions.first().getByRole('button').click();
     await visible(page.getByText('No project instructions'));
+  });
+
+  test('a skill is completed after a slash, and the message reaches the agent', async () => {
+    const { page, model } = chat;
+    const folder = join(chat.app.server.data, 'skills/code-review');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'SKILL.md'), '---\nname: code-review\ndescription: Reviews code.\n---\nLook.');
+    writeFileSync(join(chat.app.server.root, 'AGENTS.md'), '');
+    await chat.begin();
+    await chat.field.fill('/code');
+    await visible(page.getByRole('option', { name: '/code-review' }));
+    await page.keyboard.press('Enter');
+    expect(await chat.field.inputValue()).toBe('/code-review ');
+    await chat.field.pressSequentially('all of it');
+    await page.keyboard.press('Enter');
+    model.say('Reviewed.');
+    model.end();
+    await visible(chat.answer('Reviewed.'));
+    await visible(page.getByText('/code-review all of it').last());
   });
 });

@@ -15,11 +15,11 @@ import { focusPendingCard, useMessageField } from '../components/approval/use-ke
 import { Button, Icon, IconButton, Notice } from '../components/controls.tsx';
 import { useHighlighterSoon } from '../markdown/code-block.tsx';
 import { loadModels, useListedModels } from '../state/models.ts';
-import { useServer } from '../state/server.ts';
+import { parlance, useServer } from '../state/server.ts';
 import { readStorage, writeStorage } from '../state/storage.ts';
 import { useMedia } from '../state/store.ts';
 import { ACCEPTED, type Attachment, attachmentOf, NotText, problemWith } from './attachments.ts';
-import { type Choice, namesModel, parseSlash, type Slash, slashChoices } from './slash.ts';
+import { type Choice, type NamedSkill, namesModel, parseSlash, type Slash, slashChoices } from './slash.ts';
 
 /** `queue` waits for the running turn, `steer` joins it, `supersede` interrupts it. */
 export type Mode = 'queue' | 'steer' | 'supersede';
@@ -27,6 +27,8 @@ export type Mode = 'queue' | 'steer' | 'supersede';
 type ComposerProps = {
   /** name of the draft */
   readonly draft: string;
+  /** whose folder may have skills; absent for a session that does not exist yet */
+  readonly session?: string;
   /** the page is left when the message is accepted: what is typed meanwhile is not sent */
   readonly sendsOnce?: boolean;
   /** a turn is running: a message is queued, joins or interrupts it */
@@ -54,9 +56,27 @@ function usePlaceholder(running: boolean): string {
   return isNarrow ? 'Message, or / for commands' : 'Send a message, or / for commands';
 }
 
+/** Loaded when a message begins with a slash. */
+function useSkills(isSlash: boolean, session: string | undefined): readonly NamedSkill[] {
+  const [skills, setSkills] = useState<readonly NamedSkill[]>([]);
+  useEffect(() => {
+    if (!isSlash) return;
+    let isCurrent = true;
+    parlance.skills(session === undefined ? {} : { session }).then(
+      (listed) => isCurrent && setSkills(listed),
+      () => undefined,
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [isSlash, session]);
+  return skills;
+}
+
 export function Composer(props: ComposerProps) {
   const {
     draft,
+    session,
     running,
     sendsOnce = false,
     earlier = [],
@@ -83,7 +103,8 @@ export function Composer(props: ComposerProps) {
   const placeholder = usePlaceholder(running);
   useKeptFocus(area);
   const { providers } = useListedModels();
-  const choices = dismissed ? [] : slashChoices(text, about, providers ?? []);
+  const skills = useSkills(text.startsWith('/'), session);
+  const choices = dismissed ? [] : slashChoices(text, about, providers ?? [], skills);
   const at = Math.min(chosen, choices.length - 1);
   const empty = text.trim() === '' && files.attached.length === 0;
 

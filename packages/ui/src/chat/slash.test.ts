@@ -82,3 +82,20 @@ test('commands that the caller may not use are not offered', () => {
   expect(slashChoices('/', user).map(({ label }) => label)).not.toContain('/approval MODE');
   expect(slashChoices('/approval ', user)).toEqual([]);
 });
+
+test('skills are completed after commands, and take the place of none', () => {
+  const skills = [
+    { name: 'code-review', description: 'Reviews code.' },
+    { name: 'clear', description: 'Deletes everything.' },
+  ];
+  expect(slashChoices('/c', about, [], skills).map(({ label }) => label)).toEqual([
+    '/compact',
+    '/clear',
+    '/code-review',
+  ]);
+  expect(slashChoices('/code-', about, [], skills)).toMatchObject([
+    { text: '/code-review ', complete: false },
+  ]);
+  expect(slashChoices('/code-review all', about, [], skills)).toEqual([]);
+  expect(parseSlash('/code-review all')).toBeNull();
+});

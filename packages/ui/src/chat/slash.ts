@@ -45,25 +45,42 @@ export const namesModel = (text: string): boolean => /^\/model[ \t]/i.test(text)
 /** More are found by typing. */
 const MOST_MODELS = 20;
 
+/** A skill that a message can ask for. */
+export type NamedSkill = { readonly name: string; readonly description: string };
+
+/** A skill cannot take the place of a command. */
+const isCommand = (skill: string): boolean => SLASHES.some(({ name }) => name === skill);
+
 /** Completions for the typed text; empty if it is a message to the agent. `providers` are the known lists of models. */
 export function slashChoices(
   text: string,
   about: About,
   providers: readonly ProviderModels[] = [],
+  skills: readonly NamedSkill[] = [],
 ): readonly Choice[] {
-  const [, word = '', gap, rest = ''] = /^\/([a-z]*)([ \t]+)?(.*)$/i.exec(text) ?? [];
+  const [, word = '', gap, rest = ''] = /^\/([a-z0-9-]*)([ \t]+)?(.*)$/i.exec(text) ?? [];
   if (!text.startsWith('/') || text.includes('\n')) return [];
   if (gap === undefined)
     return rest !== ''
       ? []
-      : slashesFor(about)
-          .filter(({ name }) => name.startsWith(word.toLowerCase()))
-          .map((slash) => ({
-            text: `/${slash.name}${'argument' in slash ? ' ' : ''}`,
-            label: `/${slash.name}${'argument' in slash ? ` ${slash.argument}` : ''}`,
-            about: slash.about,
-            complete: !('argument' in slash),
-          }));
+      : [
+          ...slashesFor(about)
+            .filter(({ name }) => name.startsWith(word.toLowerCase()))
+            .map((slash) => ({
+              text: `/${slash.name}${'argument' in slash ? ' ' : ''}`,
+              label: `/${slash.name}${'argument' in slash ? ` ${slash.argument}` : ''}`,
+              about: slash.about,
+              complete: !('argument' in slash),
+            })),
+          ...skills
+            .filter(({ name }) => name.startsWith(word.toLowerCase()) && !isCommand(name))
+            .map(({ name, description }) => ({
+              text: `/${name} `,
+              label: `/${name}`,
+              about: description,
+              complete: false,
+            })),
+        ];
   const name = slashesFor(about).find((slash) => slash.name === word.toLowerCase())?.name;
   if (name === 'model') return modelChoices(rest.trim(), about, providers);
   const wanted = rest.trim().toLowerCase();

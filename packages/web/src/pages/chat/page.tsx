@@ -158,6 +158,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
         {view.plan && <Plan session={id} plan={view.plan} running={running} />}
         <Composer
           draft={id}
+          session={id}
           running={running}
           earlier={earlier}
           onSend={(parts, mode) => {
