@@ -3,8 +3,10 @@ import { afterEach, describe, expect, test } from 'bun:test';
 import { isDurable, type SessionEvent, type SessionId, textPart } from '@parlance/protocol';
 import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
+import { asksUser, reply } from '../../testing/play-scenario.ts';
 import { calls, type Line, says, USAGE, writtenModel } from '../../testing/scripted-provider.ts';
 import { until } from '../../testing/until.ts';
+import { askUser } from '../../tools/ask-user.ts';
 
 let opened: HarnessNode[] = [];
 afterEach(async () => {
@@ -415,4 +417,20 @@ test('a steering message sent to another node joins the turn of the driver', asy
   expect(types.filter((type) => type === 'input.joined')).toHaveLength(1);
   expect(types.filter((type) => type === 'turn.started')).toHaveLength(1);
   expect(types.indexOf('input.joined')).toBeGreaterThan(types.indexOf('tool.ended'));
+});
+
+test('a question of the driver is answered once, by whichever node is first', async () => {
+  const cluster = new HarnessCluster();
+  const here = await openNode(cluster, [asksUser, says('Done.')], { tools: [askUser] });
+  const there = await openNode(cluster, [says('Done.')], { tools: [askUser] });
+  await say(here.engine, 'Set it up');
+  await until(() => has(here, 'question.asked') && has(there, 'question.asked'));
+  const sent = await Promise.allSettled([
+    there.engine.send(SESSION, { type: 'question.answer', answers: { '1': ['SQLite'] } }, CALLER),
+    here.engine.send(SESSION, reply('2'), CALLER),
+  ]);
+  await until(() => has(here, 'turn.ended') && has(there, 'turn.ended'));
+  const types = (await cluster.store.read(SESSION, 0, 1_000)).map(({ type }) => type);
+  expect(types.filter((type) => type === 'question.answered')).toHaveLength(1);
+  expect(sent.some(({ status }) => status === 'fulfilled')).toBe(true);
 });

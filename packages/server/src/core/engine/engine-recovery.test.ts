@@ -14,9 +14,11 @@ import {
 import { z } from 'zod';
 import { controlledStore } from '../../testing/controlled-store.ts';
 import { CALLER, countingIds, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
+import { asksUser } from '../../testing/play-scenario.ts';
 import { calls, type Line, says, scriptedProvider, USAGE } from '../../testing/scripted-provider.ts';
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { quiet } from '../../testing/ticks.ts';
+import { askUser } from '../../tools/ask-user.ts';
 import type { SessionRef } from '../index.ts';
 import type { SessionStore } from '../ports/event-store.ts';
 import type { Provider } from '../ports/provider.ts';
@@ -74,6 +76,93 @@ const answerCall = (call: CallId): CommandInput => ({
 
 const readBy = ({ provider }: Harness): string[] =>
   (provider.prompts.at(-1)?.items ?? []).map((item) => ('parts' in item ? textOf(item.parts) : item.kind));
+
+describe('a question, after the process was killed', () => {
+  const CHOOSE: CommandInput = { type: 'question.answer', answers: { '1': ['PostgreSQL'] } };
+
+  /** Runs in a process that is killed when it has asked, and sends the command first if there is one. */
+  const asked =
+    (command?: CommandInput) =>
+    async ({ engine, nextEvent, provider }: Harness): Promise<void> => {
+      const question = nextEvent('question.asked');
+      await say(engine, 'Set it up');
+      await question;
+      if (!command) return;
+      await engine.send(SESSION, command, CALLER);
+      await provider.hanging;
+    };
+
+  test('still waits under its id, and is answered once', async () => {
+    const options = { after: [says('Done.')], tools: [askUser] };
+    const { harness, events } = await restarted([asksUser], asked(), options);
+    await harness.engine.recover();
+    const question = (await events()).find((event) => event.type === 'question.asked')?.question;
+    expect((await harness.engine.snapshot(SESSION)).questions).toMatchObject([{ question }]);
+    await harness.engine.send(SESSION, { ...CHOOSE, question } as CommandInput, CALLER);
+    await harness.engine.whenIdle(SESSION);
+    expect(readBy(harness).at(-1)).toBe('Database: PostgreSQL');
+    await expect(harness.engine.send(SESSION, CHOOSE, CALLER)).rejects.toMatchObject({ code: 'no_approval' });
+    expect(typesOf(await events()).filter((type) => type === 'question.asked')).toHaveLength(1);
+    contiguous(await events());
+  });
+
+  test('that was answered is not asked again, and the model reads the answer', async () => {
+    const options = { after: [says('Done.')], tools: [askUser] };
+    const { harness, events } = await restarted([asksUser, HANG], asked(CHOOSE), options);
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
+    expect(readBy(harness).at(-1)).toBe('Database: PostgreSQL');
+    const types = typesOf(await events());
+    for (const type of ['question.asked', 'question.answered', 'tool.ended'])
+      expect(types.filter((one) => one === type)).toHaveLength(1);
+  });
+
+  const runs: unknown[] = [];
+  const form = defineTool({
+    name: 'form',
+    description: 'Asks.',
+    input: z.object({}),
+    approval: () => null,
+    run: async (_input, { answer, signal }) => {
+      runs.push(answer);
+      const questions = [{ id: '1', header: 'Q', text: 'Q?', options: [], multiple: false, freeText: true }];
+      if (!answer) return { parts: [], asks: { question: { purpose: 'elicitation', questions }, resume: 1 } };
+      if (runs.length === 2) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { parts: [textPart('continued')] };
+    },
+  });
+
+  test('of a call that had run on with the answer: its outcome is unknown, and it is not repeated', async () => {
+    runs.length = 0;
+    const { harness, events } = await restarted(
+      [calls('form', {})],
+      async (first) => {
+        await asked()(first);
+        const started = first.nextEvent('tool.started');
+        await first.engine.send(SESSION, CHOOSE, CALLER);
+        await started;
+      },
+      { after: [says('Done.')], tools: [form] },
+    );
+    await harness.engine.recover();
+    await harness.engine.whenIdle(SESSION);
+    expect(runs).toHaveLength(2);
+    expect((await events()).find((event) => event.type === 'tool.ended')).toMatchObject({
+      outcome: 'unknown',
+    });
+  });
+
+  test('of a call that was not run on yet: it runs on with the answer', async () => {
+    runs.length = 0;
+    const options = { after: [says('Done.')], tools: [form] };
+    const { harness, events } = await restarted([calls('form', {})], asked(), options);
+    runs.push('the limit of two');
+    await harness.engine.send(SESSION, CHOOSE, CALLER);
+    await harness.engine.whenIdle(SESSION);
+    expect(runs.at(-1)).toEqual({ resume: 1, answers: { '1': ['PostgreSQL'] } });
+    expect((await events()).find((event) => event.type === 'tool.ended')).toMatchObject({ outcome: 'ok' });
+  });
+});
 
 describe('a steering message, after the process was killed', () => {
   const click = calls('errand', { what: 'click' });

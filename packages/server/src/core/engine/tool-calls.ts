@@ -290,6 +290,10 @@ async function selectCalls(
       call.phase === 'running'
         ? planInterrupted(active, call)
         : (plans.get(call.call) ?? (await planCall(active, call)));
+    // One at a time: a word must not be able to answer both.
+    const waits =
+      calls.some(({ phase }) => phase === 'waiting') || settle.some((one) => one.plan.kind === 'ask');
+    if (plan.kind === 'question' && waits) return selection;
     if (plan.kind !== 'run') {
       settle.push({ call, plan });
       if (plan.kind === 'ask') orderedWaits ||= ordered;

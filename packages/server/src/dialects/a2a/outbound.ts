@@ -123,10 +123,7 @@ export function step(state: State, event: SessionEvent): StepResult<State, Strea
       });
     case 'question.answered':
       return changed(state, event, (task) => {
-        const said = task.status.message ? [task.status.message] : [];
-        const working = withStatus({ ...task, history: [...task.history, ...said] }, event, {
-          state: 'TASK_STATE_WORKING',
-        });
+        const working = withStatus(task, event, { state: 'TASK_STATE_WORKING' });
         return [working, [statusUpdate(working)]];
       });
     case 'tool.ended':
@@ -195,6 +192,12 @@ function changed(
 /** A queued message is a task already. */
 function accepted(state: State, event: DurableEvent<'input.accepted'>): StepResult<State, StreamResponse> {
   const { input, key, turn, call } = event;
+  const asking = event.answers && event.joins ? state.tasks.get(event.joins) : undefined;
+  if (asking) {
+    const said = message(asking, 'ROLE_USER', key ?? input, inputParts(event));
+    const history = [...asking.history, ...(asking.status.message ? [asking.status.message] : []), said];
+    return [{ ...state, tasks: new Map(state.tasks).set(asking.id, { ...asking, history }) }, NONE];
+  }
   const kept = { id: key ?? input, parts: inputParts(event), isDirect: call !== undefined };
   if (turn === undefined) return [{ ...state, inputs: { ...state.inputs, [input]: kept } }, NONE];
   const task = newTask(event, turn, kept);

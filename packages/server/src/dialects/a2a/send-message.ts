@@ -74,14 +74,13 @@ async function startTask(ctx: Context, caller: Caller, params: SendParams): Prom
 const READABLE =
   /^(?:|text\/.+|image\/(?:png|jpeg|webp|gif)|application\/(?:octet-stream|pdf|json|xml|yaml|x-yaml|toml|javascript|typescript|.+\+(?:json|xml)))(?:;.*)?$/i;
 
-function inputOf({ engine }: Context, { message, metadata }: SendParams) {
+function inputOf({ engine }: Context, { message, metadata }: Pick<SendParams, 'message' | 'metadata'>) {
   const skill = metadata?.skillId ?? message.metadata?.skillId;
   if (skill !== undefined && !engine.catalog.listed.agents.some(({ id }) => id === skill))
     throw invalidParams('metadata.skillId: there is no such skill');
   const agent = typeof skill === 'string' ? skill : undefined;
   return {
     type: 'input.submit',
-    answers: true,
     parts: message.parts.map(corePart),
     data: storedParts(message.parts),
     // The other agent need not have written what it attaches.
@@ -126,7 +125,7 @@ async function answerTask(
       throw new RpcFault(CODES.UNSUPPORTED_OPERATION, 'The task has ended: send a message without taskId.');
     if (task.status.state !== 'TASK_STATE_INPUT_REQUIRED') throw notPending();
     feed.answering(exchange(task, message));
-    await answerApproval(ctx, caller, feed, message);
+    if (!(await answerQuestion(ctx, caller, feed, message))) await answerApproval(ctx, caller, feed, message);
     return feed;
   });
 }
@@ -141,6 +140,20 @@ function exchange({ id, contextId, status }: Task, { messageId, parts }: SentMes
     parts: parts as Message['parts'],
   } as const;
   return status.message ? [status.message, answer] : [answer];
+}
+
+/** False if the task does not wait for the answer to a question. */
+async function answerQuestion(
+  ctx: Context,
+  caller: Caller,
+  { ref, taskId }: TaskFeed,
+  message: SentMessage,
+): Promise<boolean> {
+  const { questions, turn } = await ctx.engine.snapshot(ref);
+  if (turn !== taskId || questions.length === 0) return false;
+  const input = { ...(await usable(ctx, ref, inputOf(ctx, { message }))), answers: true, agent: undefined };
+  const { events } = await ctx.engine.send(ref, input, { ...caller, key: message.messageId });
+  return events.some((event) => event.type === 'input.accepted' && event.answers !== undefined);
 }
 
 // In: a message to a task that waits for an approval.

@@ -324,10 +324,15 @@ async function submit(
   const { promise, resolve, reject } = Promise.withResolvers<StopReason>();
   promise.catch(() => undefined);
   let stop: DurableEvent<'step.ended'>['stop'] = 'done';
+  /** the turn of the prompt, or the one whose question it answers */
+  let followed = turn;
   const sink = (event: SessionEvent): void => {
-    if (!('turn' in event) || event.turn !== turn) return;
+    if (event.type === 'input.joined' && event.own === turn) followed = event.turn;
+    if (!('turn' in event) || event.turn !== followed) return;
     if (event.type === 'step.ended') stop = event.stop;
     else if (event.type === 'turn.ended') resolve(event.paused ? 'max_turn_requests' : REASONS[stop]);
+    // The next prompt answers it.
+    else if (event.type === 'question.asked' || event.type === 'question.repeated') resolve('end_turn');
     else if (event.type === 'turn.cancelled' || event.type === 'input.cancelled') resolve('cancelled');
     else if (event.type === 'turn.failed') {
       const { code } = event.fault;

@@ -4,6 +4,7 @@ import {
   type ApprovalId,
   type CallId,
   type CallResult,
+  type CommandInput,
   type DurableEvent,
   Fault,
   type HistoryItem,
@@ -11,6 +12,8 @@ import {
   linkPart,
   type Part,
   type Principal,
+  type QuestionId,
+  readAnswer,
   type TurnId,
   TurnOptions,
   textOf,
@@ -20,6 +23,7 @@ import { z } from 'zod';
 import {
   type Caller,
   type Engine,
+  type OpenQuestion,
   type SessionRef,
   type SessionSnapshot,
   sessionKey,
@@ -28,6 +32,7 @@ import type { KeyedQueue } from '../../lib/keyed-queue.ts';
 import { inTime } from '../kit/chat-input.ts';
 import { argumentsOf, callerTool } from '../kit/chat-request.ts';
 import { importable } from '../kit/history.ts';
+import { formAnswers } from '../kit/question-forms.ts';
 import type { GivenContent, GivenMessage, GivenPart, RunAgentInput } from './contract.ts';
 
 export type RunRequest = {
@@ -116,8 +121,8 @@ async function continueThread(thread: Thread): Promise<StartedRun> {
   });
   const added = newMessages(run, newUserMessages(messages, known));
   const answers = await answersOf(thread, now);
-  const { results, approvals } = answers;
-  if (added.messages.length + results.length + approvals.length === 0)
+  const { results, approvals, questions } = answers;
+  if (added.messages.length + results.length + approvals.length + questions.length === 0)
     return { ref, target: await repeatedTarget(log, messages.at(-1), known), owns: false };
   const hasOnlyResults = results.length > 0 && approvals.length + now.approvals.length === 0;
   const joined = added.messages.length > 0 && hasOnlyResults && (await withResults(thread, added, results));
@@ -188,6 +193,7 @@ async function submit(
   } as const;
   const { events, seq } = await engine.send(ref, command, callerOf(request, messages.at(-1)?.id));
   const accepted = events.find((event) => event.type === 'input.accepted');
+  if (accepted?.joins) return turnTarget({ turn: accepted.joins, began: accepted.seq }, accepted.seq);
   if (accepted) return inputTarget(accepted);
   // Another node has accepted the same message in the meantime.
   const query = { messages: new Set(messages.map(({ id }) => id)), run: run.runId, parts: input.parts };
@@ -261,6 +267,7 @@ type Answers = {
   readonly results: CallResult[];
   /** in order; other clients may have answered some of them */
   readonly approvals: readonly ApprovalReply[];
+  readonly questions: readonly Extract<CommandInput, { type: 'question.answer' }>[];
 };
 
 /**
@@ -268,10 +275,18 @@ type Answers = {
  */
 async function answersOf({ engine, ref, request }: Thread, now: SessionSnapshot): Promise<Answers> {
   const approvals: ApprovalReply[] = [];
+  const questions: Extract<CommandInput, { type: 'question.answer' }>[] = [];
   for (const entry of request.run.resume ?? []) {
+    const asked = now.questions.find(({ question }) => question === entry.interruptId);
+    if (asked) {
+      questions.push(questionReply(asked, entry));
+      continue;
+    }
     const approval = entry.interruptId as ApprovalId;
     if (!now.approvals.some((pending) => pending.approval === approval)) {
-      const found = await engine.lookup(request.principal, { kind: 'approval', id: approval });
+      const found =
+        (await engine.lookup(request.principal, { kind: 'approval', id: approval })) ??
+        (await engine.lookup(request.principal, { kind: 'question', id: entry.interruptId as QuestionId }));
       if (!found || sessionKey(found) !== sessionKey(ref))
         throw new Fault('not_found', `There is no interrupt ${entry.interruptId} in this thread.`);
     }
@@ -282,7 +297,7 @@ async function answersOf({ engine, ref, request }: Thread, now: SessionSnapshot)
     const message = messages.findLast(({ toolCallId }) => toolCallId === call);
     return message ? [{ call, failed: false, ...resultOf(message) }] : [];
   });
-  return { results, approvals };
+  return { results, approvals, questions };
 }
 
 /**
@@ -292,7 +307,7 @@ async function answersOf({ engine, ref, request }: Thread, now: SessionSnapshot)
 async function giveAnswers(
   { engine, ref, request }: Thread,
   now: SessionSnapshot,
-  { results, approvals }: Answers,
+  { results, approvals, questions }: Answers,
 ): Promise<Pick<StartedRun, 'target' | 'owns'>> {
   const terms = optionalTerms(request.run);
   const commands = [
@@ -303,6 +318,7 @@ async function giveAnswers(
       ...(failed && { failed }),
     })),
     ...approvals.map((reply) => ({ type: 'approval.answer' as const, ...reply })),
+    ...questions,
   ];
   let isGiven = false;
   for (const command of commands)
@@ -317,6 +333,20 @@ async function giveAnswers(
     (event) => event.type === 'approval.requested' && ids.has(event.approval),
   );
   return { target: late && turnTarget(late, late.seq), owns: false };
+}
+
+/** Throws `invalid` if the payload is no answer. */
+function questionReply(
+  asked: OpenQuestion,
+  { status, payload }: NonNullable<RunAgentInput['resume']>[number],
+): Extract<CommandInput, { type: 'question.answer' }> {
+  const question = asked.question;
+  if (status === 'cancelled') return { type: 'question.answer', question, declined: true };
+  const read = typeof payload === 'string' ? readAnswer(asked, payload) : formAnswers(asked, payload);
+  if ('problem' in read) throw new Fault('invalid', read.problem);
+  return read.outcome === 'declined'
+    ? { type: 'question.answer', question, declined: true }
+    : { type: 'question.answer', question, answers: read.answers };
 }
 
 const Payload = z.object({

@@ -19,9 +19,10 @@ import {
   withoutPages,
   writtenQuestion,
 } from '@parlance/protocol';
-import type { PendingApproval, SessionSnapshot } from '../../core/index.ts';
+import type { OpenQuestion, PendingApproval, SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { NONE, type Projection, type StepResult } from '../kit/projection.ts';
+import { formSchema } from '../kit/question-forms.ts';
 import { finalAnswer } from '../kit/tracking.ts';
 import type { TurnProjection } from '../kit/turn-reader.ts';
 import type { AguiEvent, ContentEvent, DeltaEvent } from './contract.ts';
@@ -404,6 +405,15 @@ export const interruptOf = ({
   message: ask.description,
   toolCallId: call,
   responseSchema: RESPONSE_SCHEMA,
+});
+
+/** The answers by id of the item; a client without a form sends the next message instead. */
+export const questionInterrupt = (asked: OpenQuestion): Interrupt => ({
+  id: asked.question,
+  reason: 'input_required',
+  message: writtenQuestion(asked),
+  ...(asked.call !== undefined && { toolCallId: asked.call }),
+  responseSchema: { ...formSchema(asked) },
 });
 
 export const encode = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;

@@ -24,6 +24,7 @@ import {
   IDLE,
   interruptOf,
   projection,
+  questionInterrupt,
   resultOf,
   type State,
   type Update,
@@ -218,7 +219,7 @@ export class Run {
    */
   #restIfBlocked(status: RunStatus): void {
     if (this.#isOver || this.#held || status.kind !== 'blocked') return;
-    const interrupts = status.approvals.map(interruptOf);
+    const interrupts = [...status.approvals.map(interruptOf), ...status.questions.map(questionInterrupt)];
     if (interrupts.length > 0) this.#finish({ type: 'interrupt', interrupts });
     else if (this.#isShown())
       this.#finish({ type: 'success', pendingToolCallIds: status.deferred.map(({ call }) => call) });

@@ -12,6 +12,7 @@ import {
   linkPart,
   type Part,
   type TurnId,
+  readAnswer,
   type TurnOptions,
   textPart,
 } from '@parlance/protocol';
@@ -20,6 +21,7 @@ import type { Caller, Engine, SessionRef, SessionSnapshot } from '../../core/ind
 import { inTime } from '../kit/chat-input.ts';
 import { callerTool } from '../kit/chat-request.ts';
 import { importable } from '../kit/history.ts';
+import { formAnswers } from '../kit/question-forms.ts';
 import { replay } from '../kit/replay.ts';
 import { IDLE, projection } from '../kit/turn-updates.ts';
 import { type ChatRequest, FilePart, type Message, TextPart, ToolPart } from './contract.ts';
@@ -232,7 +234,7 @@ async function giveAnswers(
   messages: readonly Message[],
 ): Promise<boolean> {
   let isAccepted = false;
-  if (now.approvals.length === 0 && now.deferred.length === 0) return isAccepted;
+  if (now.approvals.length + now.deferred.length + now.questions.length === 0) return isAccepted;
   for (const message of messages)
     for (const answer of answeredCalls(message)) if (await giveAnswer(target, now, answer)) isAccepted = true;
   return isAccepted;
@@ -240,7 +242,7 @@ async function giveAnswers(
 
 async function giveAnswer(
   { engine, ref, caller }: Target,
-  { approvals, deferred }: SessionSnapshot,
+  { approvals, deferred, questions }: SessionSnapshot,
   answer: ToolPart,
 ): Promise<boolean> {
   const call = answer.toolCallId as CallId;
@@ -250,6 +252,15 @@ async function giveAnswer(
     const verdict = approved ? ('once' as const) : ('deny' as const);
     const approval = id as ApprovalId;
     return inTime(engine.send(ref, { type: 'approval.answer', approval, answer: verdict, reason }, caller));
+  }
+  const asked = questions.find((question) => question.call === call);
+  if (asked && answer.state === 'output-available') {
+    const { output } = answer;
+    const read = typeof output === 'string' ? readAnswer(asked, output) : formAnswers(asked, output);
+    if ('problem' in read) throw new Fault('invalid', read.problem);
+    const given = read.outcome === 'declined' ? { declined: true } : { answers: read.answers };
+    const { question } = asked;
+    return inTime(engine.send(ref, { type: 'question.answer', question, ...given }, caller));
   }
   const result = resultOf(answer);
   if (!result || !deferred.some((pending) => pending.call === call)) return false;

@@ -278,6 +278,10 @@ const SERVER: ServerTool = { providerExecuted: true, dynamic: true };
 
 const marks = (isPages: boolean): ServerTool => (isPages ? {} : SERVER);
 
+/** The page runs its own tools, and its user answers questions. */
+const isAnsweredByPage = ({ pageTools }: State, tool: string): boolean =>
+  tool === 'ask_user' || pageTools.includes(tool);
+
 const withCall = (state: State, id: string, change: Partial<Call>): State => {
   const call = state.calls[id];
   return call ? { ...state, calls: { ...state.calls, [id]: { ...call, ...change } } } : state;
@@ -286,7 +290,7 @@ const withCall = (state: State, id: string, change: Partial<Call>): State => {
 /** A call is known from the first of its arguments, or whole. */
 function callStarted(state: State, toolCallId: string, toolName: string): readonly [State, readonly Chunk[]] {
   if (state.calls[toolCallId]) return [state, []];
-  const isPages = state.pageTools.includes(toolName);
+  const isPages = isAnsweredByPage(state, toolName);
   const call: Call = { isPages, isWriting: true, approval: null };
   return [
     { ...state, calls: { ...state.calls, [toolCallId]: call } },
@@ -306,7 +310,7 @@ function argumentsWritten(before: State, { call: toolCallId, tool, offset, text 
 function callRequested(before: State, event: DurableEvent<'call.requested'>) {
   const { call: toolCallId, tool: toolName, input } = event;
   const [state, started] = callStarted(before, toolCallId, toolName);
-  const whole = { toolCallId, toolName, input, ...marks(state.pageTools.includes(toolName)) };
+  const whole = { toolCallId, toolName, input, ...marks(isAnsweredByPage(state, toolName)) };
   return [
     { ...withCall(state, toolCallId, { isWriting: false }), step: 'calling' },
     [...started, { type: 'tool-input-available', ...whole }],
@@ -436,6 +440,11 @@ export function followTurn(
       return {
         update({ chunk }, event) {
           if (known && isKnown(known, chunk, event)) return;
+          if (input.answers !== undefined && event?.type === 'input.joined' && event.input === input.input) {
+            // The page has its own message: the rest of the turn is the answer to it.
+            if (chunk.type === 'steering-message') client.chunk({ type: 'start', messageId: event.own });
+            return;
+          }
           if (chunk.type === 'finish-step' && isStepFinished) return;
           if (chunk.type === 'start-step') isStepFinished = false;
           client.chunk(chunk);

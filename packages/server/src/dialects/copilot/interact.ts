@@ -26,6 +26,7 @@ import {
   type PagePart,
   type Part,
   type Principal,
+  type QuestionId,
   type TurnId,
   textPart,
 } from '@parlance/protocol';
@@ -297,7 +298,6 @@ export function interactions(ctx: CopilotContext) {
       ref,
       {
         type: 'input.submit',
-        answers: true,
         parts: [textPart(request.query), ...pageParts(page)],
         data: pageData(page),
         mode: 'supersede',
@@ -356,6 +356,10 @@ export function interactions(ctx: CopilotContext) {
       return;
     }
     const parts = [textPart(query), ...pageParts(page)];
+    if (question.kind === 'question') {
+      await engine.send(ref, { type: 'input.submit', parts: [textPart(query)], answers: true }, caller);
+      return;
+    }
     const untrusted = page !== null;
     await engine.send(
       ref,
@@ -532,13 +536,19 @@ function pageResult(page: Page | null, before: Page | null): ReportedResult {
 
 type Question =
   | { readonly kind: 'approval'; readonly approval: ApprovalId }
+  | { readonly kind: 'question'; readonly question: QuestionId }
   | { readonly kind: 'ask'; readonly call: CallId };
 
 /** A reply whose call has no response yet. */
 type PendingReply = { readonly session: string; readonly question: Question };
 
-function questionOf({ approval, deferred: [deferred] }: SessionSnapshot): Question | null {
+function questionOf({
+  approval,
+  questions: [asked],
+  deferred: [deferred],
+}: SessionSnapshot): Question | null {
   if (approval) return { kind: 'approval', approval: approval.approval };
+  if (asked) return { kind: 'question', question: asked.question };
   return deferred?.tool === 'browser_ask' ? { kind: 'ask', call: deferred.call } : null;
 }
 

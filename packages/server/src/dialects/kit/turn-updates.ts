@@ -294,5 +294,5 @@ export function unanswered(
 ): Blocked | null {
   const isOpen = ({ call }: { readonly call: string }) => !answered.has(call);
   const left = { deferred: deferred.filter(isOpen), approvals: approvals.filter(isOpen), questions, since };
-  return left.deferred.length + left.approvals.length > 0 ? left : null;
+  return left.deferred.length + left.approvals.length + questions.length > 0 ? left : null;
 }

@@ -8,14 +8,18 @@ import {
   type DurableEvent,
   Fault,
   type JsonObject,
+  type Permission,
   type Principal,
   promptParts,
+  type QuestionId,
+  type ReadAnswer,
   TurnId,
   visibleJson,
 } from '@parlance/protocol';
 import { z } from 'zod';
-import type { Engine, PendingApproval, SessionRef } from '../../core/index.ts';
+import type { Engine, OpenQuestion, PendingApproval, SessionRef } from '../../core/index.ts';
 import { notificationMessage, RequestId, type RpcId, requestMessage } from '../kit/json-rpc.ts';
+import { formAnswers, formSchema } from '../kit/question-forms.ts';
 import { Answer } from '../kit/request-turn.ts';
 import { parseBody } from '../kit/serve-endpoints.ts';
 import { wholeText } from '../kit/texts.ts';
@@ -76,6 +80,7 @@ export async function followTurn(
   let end: TurnEnd | null = null;
   /** those of the session, including those of an earlier turn */
   let approvals: readonly PendingApproval[] = [];
+  let asked: readonly OpenQuestion[] = [];
   let isLate = false;
   let reader: UpdateReader | null = null;
 
@@ -89,7 +94,7 @@ export async function followTurn(
     Math.max(0, until - now()),
   );
   signal.addEventListener('abort', changed);
-  const forms = new ApprovalForms(ctx, call, changed);
+  const forms = new Forms(ctx, call, changed);
   const progress = new Progress(call, {
     text: () => answer.text,
     elapsed: () => now() - until + settings.toolCallWithin,
@@ -98,7 +103,7 @@ export async function followTurn(
   const stopAsked = ctx.clients.onAsked.add(changed);
   const result = async () =>
     (shows === 'call' && (await callResult(engine, followed))) ||
-    turnResult(followed, answer.text, end, approvals);
+    turnResult(followed, answer.text, end, approvals, asked);
   try {
     if (peer.era === 'legacy' && peer.version >= '2025-11-25')
       stream?.prime(encodeState(followed, { request: call.id, progress: call.progressToken, until }));
@@ -113,7 +118,9 @@ export async function followTurn(
           if (update.kind === 'text' || update.kind === 'restarted') progress.update();
         },
         status() {
-          approvals = live?.snapshot().approvals ?? [];
+          const snapshot = live?.snapshot();
+          approvals = snapshot?.approvals ?? [];
+          asked = snapshot?.questions ?? [];
           changed();
         },
         ended(fault) {
@@ -130,9 +137,10 @@ export async function followTurn(
         return turnResult(followed, answer.text, { status: 'cancelled' }, []);
       }
       if (end || isLate) return result();
-      if (approvals.length > 0 && !mayAsk(call)) return result();
-      if (approvals.length > 0 && peer.era === 'modern') return inputRequired(followed, approvals);
-      forms.show(approvals);
+      const pending = [...approvals, ...asked].map(formFor);
+      if (pending.some((form) => !mayAsk(call, form))) return result();
+      if (pending.length > 0 && peer.era === 'modern') return inputRequired(followed, pending);
+      forms.show(pending);
       if (forms.isRefused) return result();
       if (ctx.clients.asked(ref.id).length > 0) {
         // What is asked at the same time is one result.
@@ -205,7 +213,9 @@ export const TurnView = z.object({
   turn: z.string(),
   status: z
     .enum(['done', 'running', 'waiting', 'cancelled', 'failed'])
-    .describe('running: the turn continues, read it later with read_session; waiting: for an approval'),
+    .describe(
+      'running: the turn continues, read it later with read_session; waiting: for an approval, or for the answer to a question',
+    ),
   text: z.string().describe('the text of the agent'),
   approval: ApprovalView.optional().describe('what waits for an answer with answer_approval'),
 });
@@ -215,9 +225,13 @@ function turnResult(
   answer: string,
   end: TurnEnd | null,
   [pending]: readonly PendingApproval[],
+  [asked]: readonly OpenQuestion[] = [],
 ): CallToolResult {
-  const status = end?.status ?? (pending ? 'waiting' : 'running');
-  const text = [answer, note(end, pending)].filter((part) => part !== '').join('\n\n');
+  const status = end?.status ?? (pending || asked ? 'waiting' : 'running');
+  // A question is part of the text.
+  const text = [answer, !end && !pending && asked ? ANSWER_QUESTION : note(end, pending)]
+    .filter((part) => part !== '')
+    .join('\n\n');
   const structuredContent: z.output<typeof TurnView> = {
     session: ref.id,
     turn,
@@ -232,6 +246,8 @@ function turnResult(
   };
 }
 
+const ANSWER_QUESTION = 'Ask the user, and send the answer with send_message and this session.';
+
 /** The line after the agent's text, unless the turn has succeeded. */
 function note(end: TurnEnd | null, pending: PendingApproval | undefined): string {
   if (end?.status === 'failed') return end.message;
@@ -241,13 +257,11 @@ function note(end: TurnEnd | null, pending: PendingApproval | undefined): string
   return `Waiting for approval of ${tool}: ${wholeText(ask)} Answer with answer_approval (approval: ${approval}).`;
 }
 
-// Approvals as forms that a client shows to its user.
+// Approvals and questions as forms that a client shows to its user.
 
 /** Whether the user of the client can be asked, and has the permission to decide. */
-const mayAsk = ({ peer, stream, principal }: ToolCall): boolean =>
-  peer.hasForms &&
-  (peer.era === 'modern' || stream !== null) &&
-  principal.permissions.includes('tool:approve');
+const mayAsk = ({ peer, stream, principal }: ToolCall, { needs }: Form): boolean =>
+  peer.hasForms && (peer.era === 'modern' || stream !== null) && principal.permissions.includes(needs);
 
 const ANSWERS = ['once', 'always', 'deny'] as const;
 
@@ -265,21 +279,44 @@ const FORM_SCHEMA = {
   required: ['answer'],
 } satisfies ElicitRequestFormParams['requestedSchema'];
 
+/** What a client can show as a form. The id says what is answered, so that no answer counts for something else. */
+type Form = {
+  readonly id: string;
+  readonly needs: Permission;
+  readonly message: string;
+  readonly schema: (version: string) => ElicitRequestFormParams['requestedSchema'];
+};
+
+const QUESTION_FORM = 'question:';
+
+function formFor(pending: PendingApproval | OpenQuestion): Form {
+  if ('approval' in pending) {
+    const { approval: id, tool, ask } = pending;
+    const message = `Approval for the tool ${tool}: ${wholeText(ask)}`.trimEnd();
+    return { id, needs: 'tool:approve', message, schema: () => FORM_SCHEMA };
+  }
+  return {
+    id: QUESTION_FORM + pending.question,
+    needs: pending.requires === 'approve' ? 'tool:approve' : 'chat:send',
+    message: [...(pending.title ? [pending.title] : []), ...pending.questions.map(({ text }) => text)].join(
+      '\n',
+    ),
+    schema: (version) => formSchema(pending, { arrays: version >= '2025-11-25' }),
+  };
+}
+
 /** The parameters of `elicitation/create`. The mode was added in 2025-11-25. */
-const formOf = ({ tool, ask }: PendingApproval, version: string): ElicitRequestFormParams => ({
+const formOf = ({ message, schema }: Form, version: string): ElicitRequestFormParams => ({
   ...(version >= '2025-11-25' && { mode: 'form' as const }),
-  message: `Approval for the tool ${tool}: ${wholeText(ask)}`.trimEnd(),
-  requestedSchema: FORM_SCHEMA,
+  message,
+  requestedSchema: schema(version),
 });
 
 /** Since 2026-07-28 the client calls the tool again with the answers. */
-const inputRequired = (followed: FollowedTurn, approvals: readonly PendingApproval[]) => ({
+const inputRequired = (followed: FollowedTurn, forms: readonly Form[]) => ({
   resultType: 'input_required',
   inputRequests: Object.fromEntries(
-    approvals.map((pending) => [
-      pending.approval,
-      { method: 'elicitation/create', params: formOf(pending, MODERN) },
-    ]),
+    forms.map((form) => [form.id, { method: 'elicitation/create', params: formOf(form, MODERN) }]),
   ),
   requestState: encodeState(followed),
 });
@@ -323,8 +360,8 @@ export const questionIn = (id: RpcId): string | null =>
 type OpenForm = { readonly id: string; isAnswered: boolean; readonly remove: () => void };
 
 /** Before 2026-07-28 a client receives the forms on the stream of the call. */
-class ApprovalForms {
-  readonly #forms = new Map<ApprovalId, OpenForm>();
+class Forms {
+  readonly #forms = new Map<string, OpenForm>();
   /** the client cannot show forms */
   isRefused = false;
 
@@ -334,13 +371,13 @@ class ApprovalForms {
     private readonly changed: () => void,
   ) {}
 
-  /** Requests the pending approvals, and withdraws those that were answered elsewhere. */
-  show(pending: readonly PendingApproval[]): void {
-    for (const approval of pending) if (!this.#forms.has(approval.approval)) this.#request(approval);
-    for (const [approval, { id, isAnswered, remove }] of this.#forms) {
-      if (pending.some((one) => one.approval === approval)) continue;
+  /** Requests the pending answers, and withdraws those that were given elsewhere. */
+  show(pending: readonly Form[]): void {
+    for (const form of pending) if (!this.#forms.has(form.id)) this.#request(form);
+    for (const [form, { id, isAnswered, remove }] of this.#forms) {
+      if (pending.some((one) => one.id === form)) continue;
       remove();
-      this.#forms.delete(approval);
+      this.#forms.delete(form);
       if (isAnswered) continue;
       const params = { requestId: id, reason: 'It was answered elsewhere.' };
       this.call.stream?.send(notificationMessage('notifications/cancelled', params));
@@ -352,10 +389,10 @@ class ApprovalForms {
     for (const { remove } of this.#forms.values()) remove();
   }
 
-  #request(pending: PendingApproval): void {
+  #request(pending: Form): void {
     const { principal, peer, stream } = this.call;
-    // Contains the approval, so that an answer is understood after a restart and on another node.
-    const id = `${pending.approval}/${this.ctx.newId()}`;
+    // Contains what is answered, so that an answer is understood after a restart and on another node.
+    const id = `${pending.id}/${this.ctx.newId()}`;
     const form: OpenForm = {
       id,
       isAnswered: false,
@@ -365,13 +402,13 @@ class ApprovalForms {
         this.changed();
       }),
     };
-    this.#forms.set(pending.approval, form);
+    this.#forms.set(pending.id, form);
     stream?.send(requestMessage(id, 'elicitation/create', formOf(pending, peer.version)));
   }
 }
 
-/** The approval of a form that was requested with this id. */
-export const approvalIn = (id: RpcId): string => String(id).split('/', 1)[0] ?? '';
+/** What a form that was requested with this id is about. */
+export const formIn = (id: RpcId): string => String(id).split('/', 1)[0] ?? '';
 
 const Accepted = z.object({
   action: z.literal('accept'),
@@ -382,18 +419,45 @@ const Accepted = z.object({
 export async function answerForm(
   { engine }: Pick<Context, 'engine'>,
   principal: Principal,
-  approval: string,
+  form: string,
   response: unknown,
 ): Promise<void> {
+  if (form.startsWith(QUESTION_FORM))
+    return answerQuestion(engine, principal, form.slice(QUESTION_FORM.length) as QuestionId, response);
   const accepted = Accepted.safeParse(response);
   // Anything but a clear permission is a denial.
   const answer = accepted.success ? accepted.data.content.answer : 'deny';
   try {
-    await engine.answer(approval as ApprovalId, { answer }, { principal, dialect: 'mcp' });
+    await engine.answer(form as ApprovalId, { answer }, { principal, dialect: 'mcp' });
   } catch (thrown) {
     if (!(thrown instanceof Fault) || !LATE.has(thrown.code)) throw thrown;
   }
 }
+
+/** A form that was closed gives no answer. An invalid answer leaves the question as it is. */
+async function answerQuestion(
+  engine: Engine,
+  principal: Principal,
+  question: QuestionId,
+  response: unknown,
+): Promise<void> {
+  const ref = await engine.lookup(principal, { kind: 'question', id: question });
+  const asked = ref && (await engine.snapshot(ref)).questions.find((one) => one.question === question);
+  if (!ref || !asked) return;
+  const accepted = AcceptedForm.safeParse(response);
+  const read: ReadAnswer = accepted.success
+    ? formAnswers(asked, accepted.data.content)
+    : { outcome: 'declined' };
+  if ('problem' in read) throw new Fault('invalid', read.problem);
+  const answer = read.outcome === 'declined' ? { declined: true } : { answers: read.answers };
+  try {
+    await engine.answerQuestion(question, answer, { principal, dialect: 'mcp' });
+  } catch (thrown) {
+    if (!(thrown instanceof Fault) || !LATE.has(thrown.code)) throw thrown;
+  }
+}
+
+const AcceptedForm = z.object({ action: z.literal('accept'), content: z.record(z.string(), z.unknown()) });
 
 const LATE: ReadonlySet<string> = new Set(['no_approval', 'not_found']);
 

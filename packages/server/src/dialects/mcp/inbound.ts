@@ -37,7 +37,7 @@ import {
   refusal,
   type schemas,
 } from './contract.ts';
-import { answerForm, approvalIn, decodeState, followTurn, questionIn } from './follow-turn.ts';
+import { answerForm, decodeState, followTurn, formIn, questionIn } from './follow-turn.ts';
 import { encodeMark, encodeMessage, listening, OPEN, sessionNotifications } from './outbound.ts';
 import {
   attachCall,
@@ -286,7 +286,7 @@ async function takeAnswer(ctx: Context, principal: Principal, { id, result }: Rp
   ctx.clients.tell({ type: 'form', principal: principal.id, id: String(id ?? ''), outcome });
   if (result === undefined) return;
   try {
-    await answerForm(ctx, principal, approvalIn(id), result);
+    await answerForm(ctx, principal, formIn(id), result);
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown;
     ctx.log.debug({ reason: thrown.message }, 'form answer refused');

@@ -72,7 +72,7 @@ const sendMessage = defineTool({
   name: 'send_message',
   title: 'Send a message',
   description:
-    'Sends a message to a Parlance agent and returns its answer. Creates a session if none is given; pass the session of the result to continue it. If the status is `waiting`, ask the user and answer with answer_approval. If it is `running`, the agent is still working: read its answer later with read_session.',
+    'Sends a message to a Parlance agent and returns its answer. Creates a session if none is given; pass the session of the result to continue it. If the status is `waiting`, ask the user, and answer with answer_approval, or a question with send_message. If it is `running`, the agent is still working: read its answer later with read_session.',
   input: z.object({
     text: z.string().describe('the message'),
     session: z.string().optional().describe('the session to continue; it is created if it does not exist'),
@@ -90,8 +90,10 @@ const sendMessage = defineTool({
       agent,
       answeredBy: agent,
     };
-    await engine.send(ref, command, { principal, dialect: 'mcp', turn });
-    return { ref, turn, after };
+    const { events } = await engine.send(ref, command, { principal, dialect: 'mcp', turn });
+    const accepted = events.find((event) => event.type === 'input.accepted');
+    // A message that answers a question continues the turn that has asked.
+    return { ref, turn: accepted?.joins ?? turn, after };
   },
 });
 

@@ -168,7 +168,11 @@ export class ResponseFollower {
     const open = unanswered(blocked, this.segment.target.answered);
     if (this.isOver || !open) return;
     // Calls that other clients execute do not end the response.
-    if (open.approvals.length === 0 && !open.deferred.some(({ tool }) => this.#callersTools.has(tool)))
+    if (
+      open.questions.length === 0 &&
+      open.approvals.length === 0 &&
+      !open.deferred.some(({ tool }) => this.#callersTools.has(tool))
+    )
       return;
     this.#writer.ask(open.approvals);
     this.#end('completed', open.since);
