@@ -99,6 +99,7 @@ const TYPES_OF_PROTOCOL = ['sdk', 'ui', 'web'];
 const WITHOUT_ZOD = [
   'instructions',
   'patch',
+  'question-text',
   'server-sent-events',
   'session-summary',
   'title',

@@ -8,6 +8,7 @@ export * from './instructions.ts';
 export * from './json.ts';
 export * from './parts.ts';
 export * from './principals.ts';
+export * from './question-text.ts';
 export * from './questions.ts';
 export * from './session-file.ts';
 export * from './session-summary.ts';

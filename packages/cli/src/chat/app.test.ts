@@ -179,6 +179,34 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     await terminal.shows(/Stopped it\.[\s\S]*Send a message/);
   });
 
+  test('a question is answered in the field, but not by what was typed before it', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('set it up');
+    await terminal.press('Enter');
+    await terminal.shows(/❯ set it up[\s\S]*Ctrl-S steers/);
+    await terminal.type('and hurry');
+    const options = [{ label: 'SQLite' }, { label: 'PostgreSQL', description: 'a \u001b[31mserver' }];
+    model.call('ask_user', {
+      questions: [{ header: 'Database', question: 'Which one?', options, freeText: false }],
+    });
+    await terminal.shows(/\? Database: Which one\?\n {2}1\. SQLite\n {2}2\. PostgreSQL – a/);
+    await terminal.press('Enter');
+    await terminal.shows(/Queued: and hurry[\s\S]*Answer ❯/);
+    await terminal.type('9');
+    await terminal.press('Enter');
+    await terminal.shows(/"9" is none of the options\./);
+    await terminal.type('2');
+    await terminal.press('Enter');
+    await terminal.shows(/\? Database Which one\?\n {2}→ PostgreSQL/);
+    model.say('It is PostgreSQL.');
+    model.end();
+    await terminal.shows(/It is PostgreSQL\./);
+    model.say('I hurry.');
+    model.end();
+    await terminal.shows(/I hurry\.[\s\S]*Send a message/);
+  });
+
   test('shows the plan while the turn runs', async () => {
     await using terminal = await chat();
     await terminal.shows(READY);

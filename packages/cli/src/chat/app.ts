@@ -8,6 +8,8 @@ import {
   currentTurn,
   type Item,
   ParlanceError,
+  pendingQuestion,
+  type QuestionView,
   type SessionView,
 } from '@parlance/sdk';
 import { counted } from '@parlance/ui/chat/cost.ts';
@@ -68,6 +70,8 @@ export class ChatApp {
   #transcript = new Transcript();
   #history: readonly string[] = readHistory();
   #picker: Picker | null = null;
+  /** the question that the text in the field answers: it was asked before the text was begun */
+  #answering: string | null = null;
   #sending = 0;
 
   constructor(
@@ -121,9 +125,18 @@ export class ChatApp {
     const context = this.#renderContext;
     const { view, state } = this.#conversation;
     this.#approvals.follow();
+    const asked = this.#question?.question ?? null;
+    if (this.#composer.isEmpty || asked !== this.#answering)
+      this.#answering = this.#composer.isEmpty ? asked : null;
     const { final, live } = this.#transcript.update(view, context);
     const frame = this.#picker?.frame(context) ?? footerFrame(live, this.#footer(), context);
     return { final, frame, isBusy: currentTurn(view) !== null || state.status === 'waiting' };
+  }
+
+  /** Approvals come first. */
+  get #question(): QuestionView | null {
+    const { view } = this.#conversation;
+    return view.pending ? null : pendingQuestion(view);
   }
 
   #footer(): Footer {
@@ -139,6 +152,8 @@ export class ChatApp {
       choices: isDenying ? [] : choices,
       chosen,
       denying: isDenying,
+      question: this.#question,
+      answering: this.#answering !== null,
       held,
       explaining: isExplaining,
       sending: this.#sending > 0,
@@ -250,19 +265,20 @@ export class ChatApp {
 
   #submit(text: string, mode: InputMode): void {
     const command = parseCommand(text);
+    const answers = this.#answering !== null && mode === 'queue';
     this.#composer.set('');
     this.#history = remember(text, this.#history);
     if (command) this.#run(command);
-    else void this.#send(text, mode);
+    else void this.#send(text, mode, answers);
   }
 
   /** A message that was not accepted is put back into the input field. */
-  async #send(text: string, mode: InputMode): Promise<void> {
+  async #send(text: string, mode: InputMode, answers: boolean): Promise<void> {
     this.#sending++;
     try {
       const { parts, problems } = await withFiles(text);
       for (const problem of problems) this.#notice(problem);
-      await this.#conversation.send(parts, mode);
+      await this.#conversation.send(parts, mode, answers);
     } catch (error) {
       this.#fail(error);
       if (this.#composer.isEmpty) this.#composer.set(text);

@@ -76,7 +76,7 @@ export class Conversation {
    * Accepted when it resolves. If the connection is lost meanwhile, the server may have accepted the message: it is sent again,
    * with the same key, when the server is back. Throws if it was certainly not accepted.
    */
-  async send(parts: Part[], mode: InputMode = 'queue'): Promise<void> {
+  async send(parts: Part[], mode: InputMode = 'queue', answers = false): Promise<void> {
     await this.#opening;
     if (!this.#handle) this.#follow(await this.prepare(null));
     const [handle, live] = [this.#handle, this.#live];
@@ -87,7 +87,7 @@ export class Conversation {
       before.status === 'live' || (before.status === 'connecting' && before.failures === 0);
     for (;;) {
       try {
-        await handle.submit(parts, { mode, key });
+        await handle.submit(parts, { mode, key, ...(answers && { answers }) });
         return;
       } catch (error) {
         if (!wasConnected || !isLost(error) || !(await isConnected(live))) throw error;

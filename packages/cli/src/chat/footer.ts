@@ -4,6 +4,7 @@ import {
   type ConnectionState,
   currentTurn,
   type PlanView,
+  type QuestionView,
   type SessionView,
 } from '@parlance/sdk';
 import { type Draft, fieldFrame } from '../terminal/editor.ts';
@@ -13,7 +14,7 @@ import type { Frame } from '../terminal/screen.ts';
 import type { Letter } from './approvals.ts';
 import type { MenuChoice } from './composer.ts';
 import type { ChatSettings } from './conversation.ts';
-import { questionLines, queuedLine, type RenderContext } from './render.ts';
+import { askedLines, questionLines, queuedLine, type RenderContext } from './render.ts';
 
 export type Footer = {
   readonly about: About;
@@ -25,6 +26,10 @@ export type Footer = {
   readonly chosen: number;
   /** a reason for a denial is being typed */
   readonly denying: boolean;
+  /** the question of the agent that is shown */
+  readonly question: QuestionView | null;
+  /** the text in the field answers it */
+  readonly answering: boolean;
   readonly explaining: boolean;
   /** the letter that answers the question in a moment */
   readonly held: Letter | null;
@@ -41,7 +46,9 @@ const MAX_QUEUED = 3;
 export function footerFrame(live: readonly string[], footer: Footer, context: RenderContext): Frame {
   const { theme, width, height } = context;
   const field = fieldFrame(footer.draft, {
-    prompt: footer.denying ? theme.red('Reason (optional) ❯ ') : theme.bold(theme.cyan('❯ ')),
+    prompt: footer.denying
+      ? theme.red('Reason (optional) ❯ ')
+      : theme.bold(theme.cyan(footer.answering ? 'Answer ❯ ' : '❯ ')),
     width,
     rows: Math.max(2, Math.floor(height / 3)),
   });
@@ -59,15 +66,18 @@ export function footerFrame(live: readonly string[], footer: Footer, context: Re
 
 function placeholder(
   lines: readonly string[],
-  { draft, denying, view }: Footer,
+  { draft, denying, answering, view }: Footer,
   { theme, width }: RenderContext,
 ): string[] {
   if (draft.text !== '' || denying) return [...lines];
-  const text = view.pending
-    ? 'Answer the question above, or send a message'
-    : currentTurn(view)
-      ? 'Enter queues, Ctrl-S steers, Esc stops'
-      : 'Send a message, or / for commands, @ for files';
+  const text =
+    view.pending || answering
+      ? answering
+        ? 'number, label or text'
+        : 'Answer the question above, or send a message'
+      : currentTurn(view)
+        ? 'Enter queues, Ctrl-S steers, Esc stops'
+        : 'Send a message, or / for commands, @ for files';
   return lines.map((line) => cut(`${line}${theme.dim(text)}`, width));
 }
 
@@ -75,8 +85,10 @@ function activityLines(footer: Footer, context: RenderContext): string[] {
   const { view, denying, explaining, held } = footer;
   const { theme, width, height } = context;
   const turn = currentTurn(view);
-  const question = view.pending && !denying ? questionLines(view.pending, context, { explaining, held }) : [];
-  const working = turn && !view.pending ? [cut(workingLine(footer, context), width)] : [];
+  const asked = footer.question ? askedLines(footer.question, context) : [];
+  const question =
+    view.pending && !denying ? questionLines(view.pending, context, { explaining, held }) : asked;
+  const working = turn && !view.pending && !footer.question ? [cut(workingLine(footer, context), width)] : [];
   const sending = footer.sending && (!turn || footer.state.status !== 'live') ? [theme.dim('Sending …')] : [];
   const queue = view.queued.map((input) =>
     cut(theme.dim(`${input.joins ? 'Joins the turn' : 'Queued'}: ${queuedLine(input)}`), width),

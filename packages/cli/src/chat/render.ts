@@ -2,6 +2,7 @@
 
 import type { HistoryItem, Part } from '@parlance/protocol';
 import { instructionsText } from '@parlance/protocol/instructions';
+import { writtenQuestion } from '@parlance/protocol/question-text';
 import type {
   ApprovalView,
   BlockView,
@@ -96,7 +97,23 @@ function renderQuestion(asked: QuestionView, { theme, width }: RenderContext): R
       ...(outcome === '' ? [] : hanging(wrapped(outcome, width - 4), '  → ', '    ').map(theme.dim)),
     ];
   });
-  return asked.state.status === 'pending' ? unfinished(lines) : final(lines);
+  return asked.state.status === 'pending' ? unfinished([]) : final(lines);
+}
+
+/** The question that waits, with its options and how to answer. */
+export function askedLines(asked: QuestionView, { theme, width }: RenderContext): string[] {
+  const text = writtenQuestion({
+    ...asked,
+    questions: [...asked.questions],
+    path: asked.path && [...asked.path],
+    problem: asked.problem ?? undefined,
+  });
+  const [first = '', ...rest] = safeText(text).split('\n');
+  const lines = hanging(wrapped(first, width - 2), '? ', '  ').map(theme.bold);
+  return [
+    ...lines,
+    ...rest.flatMap((line) => (line === '' ? [] : hanging(wrapped(line, width - 2), '  ', '  '))),
+  ];
 }
 
 const QUESTION_ENDS = {

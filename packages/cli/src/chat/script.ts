@@ -1,5 +1,6 @@
 /** Sends one message from a script: the answer goes to stdout, everything else to stderr. */
 import type { DurableEvent, SessionEvent } from '@parlance/protocol';
+import { writtenQuestion } from '@parlance/protocol/question-text';
 import { ParlanceError, type SessionHandle, type SessionStreamEvent } from '@parlance/sdk';
 import { commandLine } from '@parlance/ui/components/approval/approval.ts';
 import { CommandError, printStderr } from '../command.ts';
@@ -125,6 +126,9 @@ class ScriptRun {
         return this.#interrupted ?? this.#failed('The turn was cancelled.');
       case 'approval.requested':
         return this.#approve(event);
+      case 'question.asked':
+      case 'question.repeated':
+        return this.#question(event);
       case 'call.requested':
         this.#output.pause();
         if (process.stderr.isTTY && !this.options.json)
@@ -155,6 +159,25 @@ class ScriptRun {
     }
     await this.#handle.answer(approval, answer, { hash });
     return null;
+  }
+
+  /** `--approve` all and never decline, so that the turn goes on. */
+  async #question(asked: DurableEvent<'question.asked' | 'question.repeated'>): Promise<number | null> {
+    if (this.options.approve !== 'ask') {
+      await this.#handle.answerQuestion(asked.question, null);
+      return null;
+    }
+    this.#output.pause();
+    if (process.stdin.isTTY && process.stderr.isTTY) {
+      printStderr(`\n${safeText(writtenQuestion(asked))}`);
+      await this.#handle.submit(await ask('Answer: '), { answers: true });
+      return null;
+    }
+    printStderr(`parlance: asks: ${safeLine(asked.questions.map(({ text }) => text).join(' '))}`);
+    printStderr(
+      `parlance: answer it with parlance chat --session ${this.#handle.id}, or run with --approve all or never`,
+    );
+    return 3;
   }
 
   /** Null if there is no terminal to ask on. */
