@@ -98,6 +98,7 @@ export default defineConfig({
           'steering',
           'instructions-and-skills',
           'fallback',
+          'questions',
           'own-tools',
           'own-agents',
           'terminal',

@@ -1,9 +1,20 @@
 /** Waits for the answer to a message, and handles approvals on the way. */
-import type { ApprovalAnswer, ApprovalId, TurnId } from '@parlance/protocol';
+import type { ApprovalAnswer, ApprovalId, QuestionId, TurnId } from '@parlance/protocol';
 import type { SessionStreamEvent } from './cursor.ts';
 import { ParlanceError } from './error.ts';
 import type { EventsOptions } from './event-stream.ts';
-import { type ApprovalView, type BlockView, EMPTY, fold, type SessionView, type TurnView } from './view.ts';
+import {
+  type ApprovalView,
+  type BlockView,
+  EMPTY,
+  fold,
+  type QuestionView,
+  type SessionView,
+  type TurnView,
+} from './view.ts';
+
+/** By id of the item: one answer, or several. */
+export type GivenAnswers = Readonly<Record<string, string | readonly string[]>>;
 
 /** Undefined leaves the approval to other clients, such as the console. */
 export type ApprovalDecision =
@@ -24,6 +35,14 @@ export type FollowOptions = {
     approval: ApprovalView,
     options: { readonly signal: AbortSignal },
   ) => ApprovalDecision | Promise<ApprovalDecision>;
+  /**
+   * Answers a question of the agent, one at a time: by id of the item; null declines, and undefined leaves it to other
+   * clients.
+   */
+  readonly onQuestion?: (
+    question: QuestionView,
+    options: { readonly signal: AbortSignal },
+  ) => GivenAnswers | null | undefined | Promise<GivenAnswers | null | undefined>;
   /** Every event of the session. */
   readonly onEvent?: (event: SessionStreamEvent) => unknown;
 };
@@ -43,6 +62,7 @@ export type FollowedSession = {
     answer: ApprovalAnswer,
     options: { readonly reason?: string; readonly hash: string },
   ): Promise<unknown>;
+  answerQuestion(question: QuestionId, answers: GivenAnswers | null): Promise<unknown>;
 };
 
 /** What to wait for: the turn of an input, by its key, or a turn. */
@@ -56,7 +76,7 @@ export async function answerTo(
 ): Promise<Answer> {
   const stop = new AbortController();
   const signal = options.signal ? AbortSignal.any([options.signal, stop.signal]) : stop.signal;
-  const approvals = new Approvals(session, options, (error) => stop.abort(error));
+  const approvals = new Answers(session, options, (error) => stop.abort(error));
   let view = EMPTY;
   let isLive = false;
   let input: string | null = null;
@@ -123,8 +143,8 @@ function lastText({ items }: TurnView): string {
   return texts.flatMap(({ step, text }) => (step === last ? [text] : [])).join('\n\n');
 }
 
-/** Asks about each pending approval of a turn once. */
-class Approvals {
+/** Asks about each pending approval and question of a turn once. */
+class Answers {
   readonly #asked = new Map<string, AbortController>();
   #queue: Promise<void> = Promise.resolve();
 
@@ -136,11 +156,11 @@ class Approvals {
 
   update(turn: TurnView): void {
     for (const item of turn.items) {
+      if (item.kind === 'question')
+        this.#follow(item.question, item.state, (signal) => this.#reply(item, signal));
       if (item.kind !== 'call' || !item.approval) continue;
       const { approval } = item;
-      const asked = this.#asked.get(approval.approval);
-      if (approval.state.status !== 'pending') asked?.abort();
-      else if (!asked) this.#ask(approval);
+      this.#follow(approval.approval, approval.state, (signal) => this.#decide(approval, signal));
     }
   }
 
@@ -148,14 +168,27 @@ class Approvals {
     for (const asked of this.#asked.values()) asked.abort();
   }
 
-  #ask(approval: ApprovalView): void {
+  #follow(
+    id: string,
+    { status }: { readonly status: string },
+    decide: (signal: AbortSignal) => Promise<void>,
+  ): void {
+    const before = this.#asked.get(id);
+    if (status !== 'pending') before?.abort();
+    if (status !== 'pending' || before) return;
     const asked = new AbortController();
-    this.#asked.set(approval.approval, asked);
+    this.#asked.set(id, asked);
     this.#queue = this.#queue
-      .then(() => (asked.signal.aborted ? undefined : this.#decide(approval, asked.signal)))
+      .then(() => (asked.signal.aborted ? undefined : decide(asked.signal)))
       .catch((error: unknown) => {
         if (!asked.signal.aborted) this.failed(error);
       });
+  }
+
+  async #reply(question: QuestionView, signal: AbortSignal): Promise<void> {
+    const answers = await this.options.onQuestion?.(question, { signal });
+    if (answers === undefined || signal.aborted) return;
+    await unlessLate(this.session.answerQuestion(question.question, answers));
   }
 
   async #decide(approval: ApprovalView, signal: AbortSignal): Promise<void> {
@@ -163,11 +196,15 @@ class Approvals {
     if (decision === undefined || signal.aborted) return;
     const { answer, reason } =
       typeof decision === 'string' ? { answer: decision, reason: undefined } : decision;
-    try {
-      await this.session.answer(approval.approval, answer, { reason, hash: approval.hash });
-    } catch (error) {
-      // Another client answered first.
-      if (!(error instanceof ParlanceError && error.code === 'no_approval')) throw error;
-    }
+    await unlessLate(this.session.answer(approval.approval, answer, { reason, hash: approval.hash }));
+  }
+}
+
+async function unlessLate(sent: Promise<unknown>): Promise<void> {
+  try {
+    await sent;
+  } catch (error) {
+    // Another client answered first.
+    if (!(error instanceof ParlanceError && error.code === 'no_approval')) throw error;
   }
 }

@@ -33,11 +33,12 @@ import {
   type Pairings,
   pairings,
 } from './administration.ts';
+import type { GivenAnswers } from './ask.ts';
 import { ParlanceError } from './error.ts';
 import { type Fetch, HttpClient, newKey } from './http-client.ts';
 import type { WatchOptions } from './reconnecting-stream.ts';
 import { type Backoff, type Clock, systemClock } from './retry.ts';
-import { answerBody, type CallOptions, type GivenAnswers, SessionHandle } from './session.ts';
+import { answerBody, type CallOptions, SessionHandle } from './session.ts';
 
 export type ConnectOptions = {
   /** for example `http://127.0.0.1:3000`; default in browsers: the page's origin */

@@ -91,6 +91,9 @@ const RUNS: Record<string, () => Promise<void>> = {
     expect(await example('approve')).toBe('asks: touch examples.txt: denied\n');
     expect(await connect({ url: server.http }).approvals.list()).toEqual([]);
   },
+  async 'question.ts'() {
+    expect(await example('question')).toStartWith('answered {');
+  },
   async 'steer.ts'() {
     expect(await example('steer')).toContain('The message has joined the turn.\n');
   },
@@ -153,6 +156,7 @@ test.each([
   ['ask.ts', 'sdk.md'],
   ['follow.ts', 'sdk.md'],
   ['steer.ts', 'sdk.md'],
+  ['question.ts', 'questions.md'],
 ])('%s is in the guide %s as it is', (name, page) => {
   const guide = readFileSync(join(PACKAGE, '../../docs/guides', page), 'utf8');
   expect(guide.includes(readFileSync(join(EXAMPLES, name), 'utf8').trim())).toBe(true);

@@ -19,7 +19,7 @@ import type {
   Share,
 } from '@parlance/protocol/api';
 import { type FramesEvent, sessionFrames } from './activity.ts';
-import { type Answer, answerTo, type FollowOptions } from './ask.ts';
+import { type Answer, answerTo, type FollowOptions, type GivenAnswers } from './ask.ts';
 import type { SessionStreamEvent } from './cursor.ts';
 import { type EventsOptions, sessionEvents } from './event-stream.ts';
 import { newKey } from './http-client.ts';
@@ -41,9 +41,6 @@ export type SubmitOptions = SendOptions & Omit<CommandOptions<'input.submit'>, '
 export type AskOptions = SubmitOptions & FollowOptions;
 
 export type AnswerOptions = CallOptions & Omit<CommandOptions<'approval.answer'>, 'answer' | 'approval'>;
-
-/** By id of the item: one answer, or several. */
-export type GivenAnswers = Readonly<Record<string, string | readonly string[]>>;
 
 export const answerBody = (answers: GivenAnswers | null) =>
   answers === null
@@ -134,12 +131,13 @@ export class SessionHandle {
    * const { text } = await session.ask('Tidy up the notes', { onApproval: ({ ask }) => (confirm(ask.description) ? 'once' : 'deny') });
    */
   async ask(input: string | Part[], options: AskOptions = {}): Promise<Answer> {
-    const { onText, onApproval, onEvent, ...submitted } = options;
+    const { onText, onApproval, onQuestion, onEvent, ...submitted } = options;
     const { key, facts } = await this.submit(input, submitted);
     const accepted = facts.find((event) => event.type === 'input.accepted');
     // The turn that the input joins has begun before it.
     const after = accepted && !accepted.joins ? accepted.seq - 1 : 0;
-    return answerTo(this, { key, after }, { onText, onApproval, onEvent, signal: options.signal });
+    const follow = { onText, onApproval, onQuestion, onEvent, signal: options.signal };
+    return answerTo(this, { key, after }, follow);
   }
 
   /** Waits for the running turn, for example after a restart of your program. Null if there is none. */
