@@ -1,5 +1,5 @@
 import { type ReactNode, useEffect } from 'react';
-import { useApprovals } from '../state/approvals.ts';
+import { useWaiting } from '../state/approvals.ts';
 
 type PageProps = {
   readonly title: string;
@@ -12,7 +12,7 @@ type PageProps = {
 
 /** A page with its title bar. Sets the tab title, too. */
 export function Page({ title, actions, children, filled = false }: PageProps) {
-  const waiting = useApprovals().approvals.length;
+  const waiting = useWaiting();
   useEffect(() => {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title} · Parlance`;
   }, [title, waiting]);

@@ -7,7 +7,7 @@ import { hrefOf, type Route, signInHref, useLocation } from '@parlance/ui/state/
 import { logOut, useServer } from '@parlance/ui/state/server.ts';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Logo } from '../components/page.tsx';
-import { useApprovals } from '../state/approvals.ts';
+import { useWaiting } from '../state/approvals.ts';
 import { pagesFor } from './pages.ts';
 import { Sessions } from './sessions.tsx';
 
@@ -98,7 +98,7 @@ function ConnectionBar() {
 // Navigation: the pages, and the searchable session list.
 
 function Sidebar({ route }: { route: Route }) {
-  const waiting = useApprovals().approvals.length;
+  const waiting = useWaiting();
   const about = useServer();
   return (
     <aside className="sidebar" id="sidebar" aria-label="Navigation">

@@ -1,5 +1,11 @@
-/** Pending approvals of all sessions: one list for the page, its badge and the tab title. */
-import { type ActivityEvent, type Approval, ParlanceError, type Session } from '@parlance/sdk';
+/** Pending approvals and questions of all sessions: one list for the page, its badge and the tab title. */
+import {
+  type ActivityEvent,
+  type Approval,
+  ParlanceError,
+  type PendingQuestion,
+  type Session,
+} from '@parlance/sdk';
 import { connection, onActivity } from '@parlance/ui/state/activity.ts';
 import { parlance } from '@parlance/ui/state/server.ts';
 import { store, useStore } from '@parlance/ui/state/store.ts';
@@ -7,17 +13,26 @@ import { useSyncExternalStore } from 'react';
 
 export type Approvals = {
   readonly approvals: readonly Approval[];
+  readonly questions: readonly PendingQuestion[];
   readonly loading: boolean;
   readonly fault: ParlanceError | null;
 };
 
-const approvals = store<Approvals>({ approvals: [], loading: true, fault: null });
+const approvals = store<Approvals>({ approvals: [], questions: [], loading: true, fault: null });
 export const useApprovals = (): Approvals => useStore(approvals);
 
-/** Whether the session waits for an approval, also while other calls run. */
+/** The number of approvals and questions that wait for somebody. */
+export const useWaiting = (): number => {
+  const { approvals: pending, questions } = useApprovals();
+  return pending.length + questions.length;
+};
+
+/** Whether the session waits for an approval or an answer, also while other calls run. */
 export const useNeedsApproval = ({ id, owner }: Pick<Session, 'id' | 'owner'>): boolean =>
   useSyncExternalStore(approvals.subscribe, () =>
-    approvals.get().approvals.some((one) => one.session === id && one.owner === owner),
+    [...approvals.get().approvals, ...approvals.get().questions].some(
+      (one) => one.session === id && one.owner === owner,
+    ),
   );
 
 /** Events after which the list may have changed. */
@@ -26,6 +41,8 @@ const TELLING: ReadonlySet<ActivityEvent['type']> = new Set<ActivityEvent['type'
   'missed',
   'approval.requested',
   'approval.answered',
+  'question.asked',
+  'question.answered',
   'tool.ended',
   'turn.cancelled',
   'turn.ended',
@@ -44,7 +61,8 @@ export function followApprovals(): () => void {
     if (reading) return;
     reading = true;
     try {
-      approvals.set({ approvals: await parlance.approvals.list(), loading: false, fault: null });
+      const [pending, questions] = await Promise.all([parlance.approvals.list(), parlance.questions.list()]);
+      approvals.set({ approvals: pending, questions, loading: false, fault: null });
     } catch (thrown) {
       if (!(thrown instanceof ParlanceError)) throw thrown;
       approvals.set({ ...approvals.get(), loading: false, fault: thrown });

@@ -29,15 +29,18 @@ function set(on: boolean): void {
 }
 
 /** Events that are worth an interruption. */
-type NotifiedEvent = Extract<ActivityEvent, { type: 'approval.requested' | 'turn.ended' | 'turn.failed' }>;
+const NOTIFIED = ['approval.requested', 'question.asked', 'turn.ended', 'turn.failed'] as const;
+type NotifiedEvent = Extract<ActivityEvent, { type: (typeof NOTIFIED)[number] }>;
 
 const isNoticed = (event: ActivityEvent): event is NotifiedEvent =>
-  event.type === 'approval.requested' || event.type === 'turn.ended' || event.type === 'turn.failed';
+  NOTIFIED.some((type) => type === event.type);
 
 function textOf(event: NotifiedEvent): string {
   switch (event.type) {
     case 'approval.requested':
       return `Needs approval: ${event.ask.description}`;
+    case 'question.asked':
+      return `Asks: ${event.questions[0]?.text ?? ''}`;
     case 'turn.ended':
       return event.paused ? 'Paused at the limit of steps.' : 'The agent has finished.';
     case 'turn.failed':

@@ -1,7 +1,8 @@
-/** Pending approvals of all sessions. */
+/** Pending approvals and questions of all sessions. */
 import type { ActivityEvent, Approval, ApprovalState, Session } from '@parlance/sdk';
 import { ApprovalCard } from '@parlance/ui/components/approval/approval-card.tsx';
 import { Empty, Notice } from '@parlance/ui/components/controls.tsx';
+import { QuestionCard } from '@parlance/ui/components/question-card.tsx';
 import { onActivity, useShownFault } from '@parlance/ui/state/activity.ts';
 import { hrefOf } from '@parlance/ui/state/router.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
@@ -12,15 +13,25 @@ import { usePolled } from '../../state/use-polled.ts';
 import { RequestCard } from '../pair/page.tsx';
 
 export function ApprovalsPage() {
-  const { loading, ...approvals } = useApprovals();
+  const { loading, questions, ...approvals } = useApprovals();
   const fault = useShownFault(approvals.fault);
   const inbox = useInbox();
-  const titles = useTitles(inbox);
+  const pending = inbox.filter(({ state }) => state.status === 'pending');
+  const titles = useTitles([...pending, ...questions]);
   const mine = useServer().principal.id;
+  const from = (entry: { owner: string; session: Session['id'] }) => (
+    <>
+      in{' '}
+      <a href={hrefOf({ page: 'session', id: entry.session })}>
+        {titles.get(nameOf(entry)) || entry.session}
+      </a>
+      {entry.owner !== mine && ` of ${entry.owner}`}
+    </>
+  );
   return (
     <Page title="Approvals">
       {fault && <Notice variant="danger">{fault.message}</Notice>}
-      {!loading && !approvals.fault && inbox.length === 0 && (
+      {!loading && !approvals.fault && inbox.length + questions.length === 0 && (
         <Empty
           title="No approvals waiting"
           action={
@@ -29,8 +40,8 @@ export function ApprovalsPage() {
             </a>
           }
         >
-          When an agent wants to run a command or change a file, in a session of any client, the request
-          appears here.
+          When an agent wants to run a command, change a file or ask you something, in a session of any
+          client, it appears here.
         </Empty>
       )}
       <div className="inbox">
@@ -40,15 +51,14 @@ export function ApprovalsPage() {
             key={entry.id}
             session={entry.session}
             approval={{ ...entry, approval: entry.id }}
-            from={
-              <>
-                in{' '}
-                <a href={hrefOf({ page: 'session', id: entry.session })}>
-                  {titles.get(nameOf(entry)) || entry.session}
-                </a>
-                {entry.owner !== mine && ` of ${entry.owner}`}
-              </>
-            }
+            from={from(entry)}
+          />
+        ))}
+        {questions.map(({ id, ...asked }) => (
+          <QuestionCard
+            key={id}
+            question={{ ...asked, question: id, problem: null, state: { status: 'pending' } }}
+            from={from(asked)}
           />
         ))}
       </div>
@@ -84,10 +94,12 @@ function useInbox(): Inbox {
   return inbox;
 }
 
-/** Titles of sessions with pending approvals, by owner and id. Fetched when one is unknown. */
-function useTitles(inbox: Inbox): ReadonlyMap<string, string> {
+/** Titles of sessions that wait, by owner and id. Fetched when one is unknown. */
+function useTitles(
+  waiting: readonly { owner: string; session: Session['id'] }[],
+): ReadonlyMap<string, string> {
   const [titles, setTitles] = useState<ReadonlyMap<string, string>>(new Map());
-  const unknown = inbox.some((entry) => entry.state.status === 'pending' && !titles.has(nameOf(entry)));
+  const unknown = waiting.some((entry) => !titles.has(nameOf(entry)));
 
   useEffect(() => {
     if (!unknown) return;
