@@ -10,6 +10,7 @@ import {
   Fault,
   LOCAL,
   type Principal,
+  type QuestionId,
   type SessionId,
   textPart,
 } from '@parlance/protocol';
@@ -179,7 +180,7 @@ export class Client {
   }
 
   /** Sends a message with a key, again until it knows what became of it, at most a few times. */
-  async #say(ref: SessionRef): Promise<void> {
+  async #say(ref: SessionRef, answers = false): Promise<void> {
     const { world, oracles, isRefusal } = this.parts;
     const text = `${this.name} says ${++this.#sent}`;
     const mode = this.random.chance(0.2) ? 'supersede' : this.random.chance(0.25) ? 'steer' : 'queue';
@@ -191,7 +192,7 @@ export class Client {
       const outcome = await this.#call((node) =>
         node.engine.send(
           ref,
-          { type: 'input.submit', parts: [textPart(text)], mode },
+          { type: 'input.submit', parts: [textPart(text)], mode, answers },
           this.#caller(node, key),
         ),
       );
@@ -223,9 +224,11 @@ export class Client {
   async #answerAll(ref: SessionRef): Promise<void> {
     const seen = await this.#call((node) => node.engine.snapshot(ref));
     if (typeof seen !== 'object' || !('value' in seen)) return;
-    const { approvals, deferred } = seen.value;
+    const { approvals, deferred, questions } = seen.value;
     for (const { approval } of approvals)
       if (this.#stopped || this.random.chance(0.7)) await this.#answer(ref, approval);
+    for (const { question } of questions)
+      if (this.#stopped || this.random.chance(0.7)) await this.#reply(ref, question);
     for (const { call } of deferred)
       if (this.#stopped || this.random.chance(0.7)) await this.#answerCall(ref, call);
   }
@@ -240,6 +243,21 @@ export class Client {
       Array.from({ length: places }, () =>
         this.#send(ref, { type: 'approval.answer', approval, ...command }),
       ),
+    );
+  }
+
+  /** From two places at once, and as a message, which may be no valid answer. */
+  async #reply(ref: SessionRef, question: QuestionId): Promise<void> {
+    const { random } = this;
+    if (!this.#stopped && random.chance(0.3)) return this.#say(ref, true);
+    const places = random.chance(0.3) ? 2 : 1;
+    await Promise.all(
+      Array.from({ length: places }, () => {
+        const given = random.chance(0.1)
+          ? { declined: true }
+          : { answers: { way: [random.pick(['left', 'right', 'on'] as const)] } };
+        return this.#send(ref, { type: 'question.answer', question, ...given });
+      }),
     );
   }
 

@@ -1,5 +1,5 @@
 /** Models and tools: random programs of text, reasoning, calls and failures, and tools whose side effects are counted. */
-import { type Ask, Fault, type Part, type TurnId, textPart } from '@parlance/protocol';
+import { type Ask, Fault, type Part, type QuestionContent, type TurnId, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import type { SessionRef } from '../packages/server/src/core/ports/event-store.ts';
 import type { Prompt, Provider, ProviderEvent } from '../packages/server/src/core/ports/provider.ts';
@@ -131,6 +131,8 @@ const asking = (tool: string): Ask => ({
 
 type Kind = Pick<Tool, 'repeatable' | 'exclusive' | 'deferred'> & {
   readonly asks?: boolean;
+  /** the call is a question to the user */
+  readonly question?: boolean;
   readonly browser?: boolean;
 };
 
@@ -144,18 +146,34 @@ const KINDS: Readonly<Record<string, Kind>> = {
   ordered_guarded: { exclusive: 'always', asks: true },
   deferred: { deferred: true },
   browser: { browser: true },
+  question: { question: true, exclusive: 'always' },
 };
 
 const TOOL_NAMES = Object.keys(KINDS);
 export const isRepeatable = (tool: string): boolean => KINDS[tool]?.repeatable === true;
 export const needsApproval = (tool: string): boolean => KINDS[tool]?.asks === true;
 export const isCounted = (tool: string): boolean =>
-  tool in KINDS && !KINDS[tool]?.deferred && !KINDS[tool]?.browser;
+  tool in KINDS && !KINDS[tool]?.deferred && !KINDS[tool]?.browser && !KINDS[tool]?.question;
+
+const QUESTION: QuestionContent = {
+  purpose: 'tool',
+  questions: [
+    {
+      id: 'way',
+      header: 'Way',
+      text: 'Which way?',
+      options: [{ label: 'left' }, { label: 'right' }],
+      multiple: false,
+      freeText: true,
+      max: 20,
+    },
+  ],
+};
 
 /** The tools of one node. */
 export function toolsOf(process: Process, effects: Effects): Map<string, Tool> {
   const { random } = process;
-  const tools = Object.entries(KINDS).map(([name, { asks = false, browser = false, ...kind }]) =>
+  const tools = Object.entries(KINDS).map(([name, { asks = false, browser = false, question, ...kind }]) =>
     defineTool({
       ...kind,
       name,
@@ -166,6 +184,7 @@ export function toolsOf(process: Process, effects: Effects): Map<string, Tool> {
         if (random.chance(0.2)) await process.sleep(random.between(1, 400));
         return asks ? asking(name) : null;
       },
+      ...(question && { question: () => QUESTION }),
       async run(_input, context) {
         if (kind.deferred) return { parts: [] };
         if (browser) return { parts: [textPart(JSON.stringify(await atBrowser(context)))] };

@@ -155,6 +155,12 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     "        ...(call as object),\n        phase: 'waiting',",
   ),
 
+  'a question is still open after its answer': mutant(
+    DECIDE,
+    '  if (!call || !isResult || resume !== undefined) return [answered];',
+    '  if (call !== null) return [answered];',
+  ),
+
   // Readers.
   'a late reader gets no open block': mutant(
     'core/engine/snapshot.ts',

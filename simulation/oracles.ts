@@ -27,6 +27,9 @@ class SessionLogRules {
   calls = new Map<string, Call>();
   readonly everyCall = new Map<string, Call>();
   readonly approvals = new Map<string, { readonly call: string; answered: boolean }>();
+  readonly questions = new Map<string, { answered: boolean }>();
+  /** inputs that answer a question: they join while its call is open */
+  readonly replies = new Set<string>();
   readonly grants = new Set<string>();
   queue: string[] = [];
   /** those at the beginning of the queue that may join the running turn */
@@ -64,6 +67,7 @@ class SessionLogRules {
           this.fail(
             `input ${event.input} joins turn ${event.joins}, but ${this.turn ?? 'no turn'} is running`,
           );
+        if (event.answers !== undefined) this.replies.add(event.input);
         if (event.joins === undefined) this.queue.push(event.input);
         else {
           this.queue.splice(this.joining.size, 0, event.input);
@@ -73,7 +77,10 @@ class SessionLogRules {
       case 'input.joined':
         if (!this.joining.delete(event.input))
           this.fail(`input ${event.input} joins a turn twice, or without having been sent to it`);
-        if ([...this.calls.values()].some(({ outcome }) => outcome === null))
+        if (
+          !this.replies.has(event.input) &&
+          [...this.calls.values()].some(({ outcome }) => outcome === null)
+        )
           this.fail(`input ${event.input} joins turn ${event.turn} before its calls have ended`);
         this.queue = this.queue.filter((input) => input !== event.input);
         return;
@@ -127,6 +134,22 @@ class SessionLogRules {
         if (event.answer === 'always') this.grants.add(this.calls.get(event.call)?.tool ?? '');
         const call = this.#openCall(event.call, event.type);
         if (call && event.answer !== 'deny') call.allowed = true;
+        return;
+      }
+      case 'question.asked':
+        if (this.questions.has(event.question)) this.fail(`question ${event.question} is asked twice`);
+        this.questions.set(event.question, { answered: false });
+        if (event.call) this.#openCall(event.call, event.type);
+        return;
+      case 'question.repeated':
+      case 'question.answered': {
+        const question = this.questions.get(event.question);
+        if (!question || question.answered)
+          this.fail(
+            `question ${event.question} is ${question ? 'answered twice' : 'answered, but was not asked'}`,
+          );
+        if (question) question.answered = event.type === 'question.answered';
+        if (event.call) this.#openCall(event.call, event.type);
         return;
       }
       case 'tool.started': {

@@ -329,11 +329,17 @@ class Run {
         world.after(
           0,
           () =>
-            void engine.snapshot(ref).then(({ seq, turn, open, queued, approvals, deferred }) => {
+            void engine.snapshot(ref).then(({ seq, turn, open, queued, approvals, deferred, questions }) => {
               const head = this.#database.sessions.head(ref);
-              if (seq !== head || turn || open || queued || approvals.length + deferred.length > 0)
+              if (
+                seq !== head ||
+                turn ||
+                open ||
+                queued ||
+                approvals.length + deferred.length + questions.length > 0
+              )
                 world.violate(
-                  `${ref.id}: ${name} is at event ${seq} of ${head} with ${JSON.stringify({ turn, open, queued, approvals, deferred })}`,
+                  `${ref.id}: ${name} is at event ${seq} of ${head} with ${JSON.stringify({ turn, open, queued, approvals, deferred, questions })}`,
                 );
             }),
           process,

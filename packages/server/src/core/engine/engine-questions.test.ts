@@ -261,6 +261,29 @@ test('a call that asks runs again with the answer', async () => {
   expect(durable(harness, 'tool.ended')).toMatchObject([{ parts: [textPart('continued')] }]);
 });
 
+test('the answer to a question of a call is no approval of what it has become', async () => {
+  const permissions: string[] = [];
+  let isChanged = false;
+  const form = defineTool({
+    name: 'form',
+    description: 'Asks.',
+    input: z.object({}),
+    approval: () => (isChanged ? { kind: 'other', command: ['form'], description: 'Changed.' } : null),
+    run: async (_input, { permission, answer: given }) => {
+      permissions.push(permission);
+      if (given) return { parts: [textPart('done')] };
+      isChanged = true;
+      return { parts: [], asks: { question: gate(), resume: {} } };
+    },
+  });
+  const harness = await asking([calls('form', {}), says('Done.')], { tools: [form] });
+  const requested = harness.nextEvent('approval.requested');
+  await harness.send(answer({ more: ['Continue'] }));
+  await requested;
+  await harness.engine.whenIdle(SESSION);
+  expect(permissions).toEqual(['safe']);
+});
+
 describe('hostile', () => {
   const ask = (question: object): Line[] => calls('ask_user', { questions: [{ header: 'Q', ...question }] });
   const RLO = '\u202e';

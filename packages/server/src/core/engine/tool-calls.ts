@@ -358,6 +358,13 @@ async function planCall(active: ActiveTurn, call: OpenCall): Promise<CallPlan> {
     return { kind: 'end', event: callFailed(active, call, message) };
   }
   const { deps, turn, session } = active;
+  // An answer to a question of the call allows nothing by itself.
+  const isDecided =
+    call.phase === 'allowed' && call.answer
+      ? session.eventsSinceIdle.some(
+          (event) => event.type === 'approval.answered' && event.call === call.call,
+        )
+      : call.phase !== 'requested';
   let possible: PossibleCall;
   let ask: Ask | null = null;
   let folder: SessionFolder;
@@ -365,7 +372,7 @@ async function planCall(active: ActiveTurn, call: OpenCall): Promise<CallPlan> {
   try {
     possible = possibleCall(offeredToSession(active), call.tool, call.input);
     folder = await folderOf(session, deps);
-    if (call.phase === 'requested') {
+    if (!isDecided) {
       ask = await possible.tool.approval(possible.input, { root: folder.root });
       // A direct call is the user's own, whatever the context contains.
       const isDirect = turn.steps === 0 && turn.answered;
@@ -377,8 +384,7 @@ async function planCall(active: ActiveTurn, call: OpenCall): Promise<CallPlan> {
   const { exclusive } = possible.tool;
   const alone =
     exclusive === 'always' || (exclusive === 'if-asked' && (ask !== null || call.phase === 'allowed'));
-  if (call.phase !== 'requested')
-    return { kind: 'run', runnable: { ...possible, permission: 'approved' }, alone };
+  if (isDecided) return { kind: 'run', runnable: { ...possible, permission: 'approved' }, alone };
   const input = policyInput(active, call, { ...possible, ask, tainted, folder });
   switch (applyPolicy(input)) {
     case 'deny':
