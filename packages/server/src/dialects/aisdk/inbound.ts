@@ -11,8 +11,8 @@ import {
   type JsonObject,
   linkPart,
   type Part,
-  type TurnId,
   readAnswer,
+  type TurnId,
   type TurnOptions,
   textPart,
 } from '@parlance/protocol';
