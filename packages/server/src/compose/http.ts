@@ -8,6 +8,7 @@ import type { ServedDocuments } from '../describe/served.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
 import { type HttpRouter, httpOwner, httpRouter, type ServedDialect } from '../dialects/kit/routes.ts';
 import { serveEndpoints } from '../dialects/kit/serve-endpoints.ts';
+import { tagged } from '../http/conditional.ts';
 import { consoleRoutes } from '../http/console.ts';
 import { crossOrigin } from '../http/cross-origin.ts';
 import { forDialect } from '../http/dialect-scope.ts';
@@ -114,9 +115,9 @@ function documentRoutes(routes: Hono, dialects: readonly Dialect[]): void {
     documents ??= build();
     return documents;
   };
-  const headers = { 'content-type': 'application/json' };
-  routes.get('/openapi.json', async (c) => c.body((await built()).openApi, 200, headers));
-  routes.get('/asyncapi.json', async (c) => c.body((await built()).asyncApi, 200, headers));
+  const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache' };
+  routes.get('/openapi.json', async ({ req }) => tagged(req.raw, (await built()).openApi, headers));
+  routes.get('/asyncapi.json', async ({ req }) => tagged(req.raw, (await built()).asyncApi, headers));
 }
 
 /** An error response in the format of the dialect that owns the path. */

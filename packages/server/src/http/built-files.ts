@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isUnchanged, ranged } from './conditional.ts';
 
 const Manifest = z.object({
   files: z.record(z.string(), z.object({ type: z.string(), etag: z.string() })),
@@ -35,14 +36,15 @@ export function builtFiles(folder: string): (file: ServedFile) => Promise<Respon
       etag: listed.etag,
       vary: 'accept-encoding',
     };
-    if (request.headers.get('if-none-match') === listed.etag)
-      return new Response(null, { status: 304, headers });
-    const gzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
+    if (isUnchanged(request, listed.etag)) return new Response(null, { status: 304, headers });
+    // A range is one of the file itself.
+    const gzip =
+      !request.headers.has('range') && /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
     const packed = Bun.file(join(folder, `${path}.gz`));
     // The file was removed by a concurrent rebuild.
     if (!(await packed.exists())) return null;
     if (gzip) return new Response(packed, { headers: { ...headers, 'content-encoding': 'gzip' } });
-    return new Response(Bun.gunzipSync(await packed.bytes()), { headers });
+    return ranged(request, Bun.gunzipSync(await packed.bytes()), headers);
   };
 }
 

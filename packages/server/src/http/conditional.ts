@@ -1,4 +1,4 @@
-/** Conditional requests (RFC 9110, section 13) for answers that are read again and again. */
+/** Conditional requests and ranges (RFC 9110, sections 13 and 14) for answers that are read again and again. */
 
 /** The client has this representation. Validators are compared weakly, as they are for reading. */
 export function isUnchanged({ headers }: Request, etag: string): boolean {
@@ -15,4 +15,30 @@ export function tagged(request: Request, body: string, others: Readonly<Record<s
   return isUnchanged(request, etag)
     ? new Response(null, { status: 304, headers })
     : new Response(body, { headers });
+}
+
+/** The whole body, or the range that the request asks for. Several ranges are answered with the whole. */
+export function ranged(
+  { headers: asked }: Request,
+  body: Uint8Array<ArrayBuffer>,
+  others: Readonly<Record<string, string>> & { readonly etag: string },
+): Response {
+  const headers = { ...others, 'accept-ranges': 'bytes' };
+  const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(asked.get('range') ?? '') ?? [];
+  const condition = asked.get('if-range');
+  if ((first === '' && last === '') || (condition !== null && condition !== others.etag))
+    return new Response(body, { headers });
+  const from = first === '' ? Math.max(0, body.length - Number(last)) : Number(first);
+  const to = first === '' || last === '' ? body.length : Math.min(Number(last) + 1, body.length);
+  // RFC 9110: a range that ends before it begins is ignored.
+  if (first !== '' && last !== '' && Number(last) < Number(first)) return new Response(body, { headers });
+  if (from >= body.length || to <= from)
+    return new Response(null, {
+      status: 416,
+      headers: { ...headers, 'content-range': `bytes */${body.length}` },
+    });
+  return new Response(body.subarray(from, to), {
+    status: 206,
+    headers: { ...headers, 'content-range': `bytes ${from}-${to - 1}/${body.length}` },
+  });
 }

@@ -87,3 +87,35 @@ test('explains how to build the documentation if there is no build', async () =>
   expect(response.status).toBe(503);
   expect(await response.text()).toContain('npm run build:docs');
 });
+
+test.each([
+  ['bytes=0-3', 206, '<h1>', 'bytes 0-3/14'],
+  ['bytes=4-', 206, 'Start</h1>', 'bytes 4-13/14'],
+  ['bytes=-5', 206, '</h1>', 'bytes 9-13/14'],
+  ['bytes=0-99', 206, '<h1>Start</h1>', 'bytes 0-13/14'],
+  ['bytes=-99', 206, '<h1>Start</h1>', 'bytes 0-13/14'],
+  ['bytes=14-', 416, '', 'bytes */14'],
+  ['bytes=-0', 416, '', 'bytes */14'],
+  ['bytes=3-1', 200, '<h1>Start</h1>', null],
+  ['bytes=0-1,3-4', 200, '<h1>Start</h1>', null],
+  ['lines=0-1', 200, '<h1>Start</h1>', null],
+  ['bytes=-', 200, '<h1>Start</h1>', null],
+])('the range %s is %i', async (range, status, text, contentRange) => {
+  const response = await get('/docs/', { range, 'accept-encoding': 'gzip' });
+  expect([response.status, await response.text(), response.headers.get('content-range')]).toEqual([
+    status,
+    text,
+    contentRange,
+  ]);
+  expect(response.headers.get('accept-ranges')).toBe('bytes');
+});
+
+test('a range of a file that has changed is the whole file', async () => {
+  const ranged = (etag: string) => get('/docs/', { range: 'bytes=0-3', 'if-range': etag });
+  expect((await ranged('"index.html"')).status).toBe(206);
+  expect((await ranged('"older"')).status).toBe(200);
+});
+
+test.each(['"other", "index.html"', 'W/"index.html"', '*'])('%s is what the client has', async (known) => {
+  expect((await get('/docs/', { 'if-none-match': known })).status).toBe(304);
+});

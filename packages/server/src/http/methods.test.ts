@@ -1,5 +1,5 @@
 /** HTTP methods and versions as probes, proxies and scripts use them, over raw sockets. */
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../testing/server.ts';
 
 let server: TestServer;
@@ -91,4 +91,27 @@ test.each([
   'GET /health HTTP/1.0\r\nHost: evil.example\r\n\r\n',
 ])('%j is refused', async (request) => {
   expect(await raw(request)).toStartWith('HTTP/1.1 403 ');
+});
+
+describe('conditional requests', () => {
+  const tagOf = async (path: string) => (await fetch(server.http + path)).headers.get('etag') ?? '';
+
+  test.each(['/openapi.json', '/asyncapi.json', '/.well-known/agent-card.json'])(
+    '%s is 304 if the client has it',
+    async (path) => {
+      const etag = await tagOf(path);
+      expect(etag).toMatch(/^"[^"]+"$/);
+      for (const known of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
+        const again = await fetch(server.http + path, { headers: { 'if-none-match': known } });
+        expect([known, again.status, again.headers.get('etag'), await again.text()]).toEqual([
+          known,
+          304,
+          etag,
+          '',
+        ]);
+      }
+      const changed = await fetch(server.http + path, { headers: { 'if-none-match': '"other"' } });
+      expect(changed.status).toBe(200);
+    },
+  );
 });
