@@ -11,7 +11,7 @@ import {
 } from '@agentclientprotocol/sdk';
 import { within } from '../../packages/server/src/testing/until.ts';
 
-const PARLANCE = join(import.meta.dir, '../../packages/cli/bin/parlance');
+export const PARLANCE = join(import.meta.dir, '../../packages/cli/bin/parlance');
 
 const COMMAND = ['sh', PARLANCE, 'acp'];
 

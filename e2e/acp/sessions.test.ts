@@ -8,7 +8,7 @@ import { DRIVERS } from '../drivers.ts';
 import { DIALECT_CLIENTS } from '../elsewhere/dialect-clients.ts';
 import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { followed, postJson, submit } from '../server-process.ts';
-import { Editor, whenWithdrawn } from './editor.ts';
+import { Editor, PARLANCE, whenWithdrawn } from './editor.ts';
 
 let model: ScriptedModel;
 let server: TestServer;
@@ -184,6 +184,89 @@ describe('session/list', () => {
     await using editor = bridge();
     await expect(list(editor, { cursor: 'nonsense' })).rejects.toMatchObject({ code: -32602 });
   });
+});
+
+test('session/delete deletes the session for everybody', async () => {
+  await using editor = bridge();
+  const session = await editor.newSession(root);
+  await editor.prompt(session, 'hello');
+  const remove = (sessionId: string) => editor.agent.request(methods.agent.session.delete, { sessionId });
+  expect(await remove(session)).toEqual({});
+  expect((await list(editor)).sessions.map(({ sessionId }) => sessionId)).not.toContain(session);
+  await expect(editor.load(session, root)).rejects.toMatchObject({ code: -32002 });
+  // The client takes −32002 for success. The session is of another user.
+  const others = await begun('native');
+  await remove(others);
+  expect(editor.output).toContain('-32002');
+  await using dev = bridge({ token });
+  await dev.load(others, root);
+});
+
+test('mode, model and agent are options of a session', async () => {
+  await using editor = bridge();
+  const { sessionId, configOptions } = await editor.agent.request(methods.agent.session.new, {
+    cwd: root,
+    mcpServers: [],
+  });
+  type Options = NonNullable<typeof configOptions>;
+  const chosen = (options: Options | null | undefined) =>
+    Object.fromEntries(
+      (options ?? []).map((option) => [option.id, 'currentValue' in option && option.currentValue]),
+    );
+  expect(chosen(configOptions)).toMatchObject({ mode: 'suggest', model: 'fake', agent: 'coder' });
+  const set = (configId: string, value: string) =>
+    editor.agent.request(methods.agent.session.setConfigOption, { sessionId, configId, value });
+  expect(chosen((await set('mode', 'auto-edit')).configOptions)).toMatchObject({
+    mode: 'auto-edit',
+    model: 'fake',
+  });
+  expect(chosen((await set('agent', 'reviewer')).configOptions)).toMatchObject({ agent: 'reviewer' });
+  for (const [configId, value] of [
+    ['model', 'unheard-of'],
+    ['agent', 'nobody'],
+    ['mode', 'yolo'],
+    ['colour', 'red'],
+  ] as const)
+    await expect(set(configId, value)).rejects.toMatchObject({ code: -32602 });
+  const opened = await editor.agent.request(methods.agent.session.resume, {
+    sessionId,
+    cwd: root,
+    mcpServers: [],
+  });
+  expect(chosen(opened.configOptions)).toMatchObject({ mode: 'auto-edit', model: 'fake', agent: 'reviewer' });
+});
+
+test('an editor with a terminal can sign in there, if the server requires a token', async () => {
+  const closed = await startTestServer({ PARLANCE_AUTH: 'required' });
+  for (const [at, terminal, ids] of [
+    [closed, true, ['login']],
+    [closed, false, []],
+    [server, true, []],
+  ] as const) {
+    await using editor = new Editor({ env: { PARLANCE_URL: at.http }, cwd: root });
+    const { authMethods } = await editor.agent.request(methods.agent.initialize, {
+      protocolVersion: 1,
+      clientCapabilities: { auth: { terminal } },
+    });
+    expect(authMethods?.map(({ id }) => id)).toEqual([...ids]);
+  }
+  const home = join(root, 'signed-in');
+  mkdirSync(home);
+  const env = { PARLANCE_URL: closed.http, HOME: home, PATH: process.env.PATH ?? '', LOG_LEVEL: 'silent' };
+  const signIn = Bun.spawn(['sh', PARLANCE, 'acp', '--login', '--user', 'dev'], {
+    cwd: home,
+    env,
+    stdin: new Blob(['dev-password\n']),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  });
+  expect([await signIn.exited, await signIn.stderr.text()]).toEqual([0, '']);
+  {
+    await using editor = new Editor({ env, cwd: home });
+    await editor.initialize();
+    expect(await list(editor)).toEqual({ sessions: [] });
+  }
+  await closed.stop();
 });
 
 describe('session/close', () => {

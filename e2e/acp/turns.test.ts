@@ -66,7 +66,10 @@ describe.each(['alone', 'as a bridge'] as const)('%s', (how) => {
     expect(await editor.initialize()).toMatchObject({
       protocolVersion: 1,
       agentInfo: { name: 'parlance' },
-      agentCapabilities: { loadSession: true, sessionCapabilities: { list: {}, resume: {}, close: {} } },
+      agentCapabilities: {
+        loadSession: true,
+        sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
+      },
       authMethods: [],
     });
   });

@@ -3,6 +3,7 @@
 import { errorMessage, notificationMessage, RPC_CODES, requestMessage } from '@parlance/server/json-rpc';
 import { runStdio, type StdioProtocol } from '../connection/stdio/run.ts';
 import type { LinkSocket, ServerLink } from '../connection/stdio/server-link.ts';
+import { login } from './login.ts';
 
 const HELP = `Usage: parlance acp [--url URL] [--token TOKEN] [settings of parlance serve]
 
@@ -10,13 +11,15 @@ Speaks the Agent Client Protocol on standard input and output, for editors.
 
   --url URL      a running server (PARLANCE_URL). Sessions are that server's, and turns go on there when the editor
                  is closed. Without it an agent runs in this process, with the settings of parlance serve
-  --token TOKEN  a token or an API key for that server (PARLANCE_TOKEN)`;
+  --token TOKEN  a token or an API key for that server (PARLANCE_TOKEN). Without it, that of parlance login
+  --login        signs in to that server, for editors that start this command in a terminal`;
 
 export async function acp(argv: readonly string[]): Promise<number> {
   if (argv.includes('--help') || argv.includes('-h')) {
     console.log(HELP);
     return 0;
   }
+  if (argv.includes('--login')) return login(argv.filter((word) => word !== '--login'));
   return runStdio(argv, (link, write) => new AcpPipe(link, write));
 }
 
@@ -138,7 +141,7 @@ class AcpPipe implements StdioProtocol {
       if (method === 'session/load') this.#sessions.delete(id);
       return;
     }
-    if (method === 'session/close') this.#sessions.delete(id);
+    if (method === 'session/close' || method === 'session/delete') this.#sessions.delete(id);
     if (method !== 'session/new' && method !== 'session/load' && method !== 'session/resume') return;
     const session = this.#sessions.get(id) ?? new OpenSession(params?.cwd ?? '/');
     session.updatePosition(message.result?._meta);

@@ -1,5 +1,6 @@
 /** Connects stdio commands to a server: a running one, or an embedded one. */
 import { CommandError } from '../../command.ts';
+import { storedLogin } from '../logins.ts';
 
 export type SocketEvents = {
   message(text: string): void;
@@ -28,7 +29,7 @@ type Flags = { url: string; token: string; readonly rest: string[] };
 
 /**
  * With a URL (`--url` or `PARLANCE_URL`), connects to that server with the token of `--token` or
- * `PARLANCE_TOKEN`; without one, starts a server with the settings of `parlance serve` in this process.
+ * `PARLANCE_TOKEN`, or of `parlance login`; without a URL, starts a server with the settings of `parlance serve` in this process.
  */
 export async function openServerLink(argv: readonly string[], env = process.env): Promise<ServerLink> {
   const { url, token, rest } = readFlags(argv, {
@@ -38,7 +39,8 @@ export async function openServerLink(argv: readonly string[], env = process.env)
   });
   if (url === '') return (await import('./embedded-link.ts')).openEmbeddedLink(rest);
   if (rest.length > 0) throw new CommandError(`${rest[0]} is a setting of the server, which is at ${url}`, 2);
-  return (await import('./remote-link.ts')).openRemoteLink(url, token);
+  const { openRemoteLink } = await import('./remote-link.ts');
+  return openRemoteLink(url, token === '' ? (storedLogin(url)?.key ?? '') : token);
 }
 
 function readFlags(argv: readonly string[], flags: Flags): Flags {

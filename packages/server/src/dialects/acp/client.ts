@@ -7,6 +7,7 @@ import { type ConnectionId, type DurableEvent, Fault, type SessionId } from '@pa
 import type { z } from 'zod';
 import type { Caller, SessionRef } from '../../core/index.ts';
 import type { FrameTap, Pieces, Socket, Subscriber } from '../../http/connection.ts';
+import { namesOfChain } from '../../lib/model-chain.ts';
 import type { DialectContext } from '../kit/dialect.ts';
 import { replay } from '../kit/replay.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
@@ -22,6 +23,20 @@ const MODES = [
   { id: 'auto-edit', name: 'Ask before commands' },
   { id: 'full-auto', name: 'Run commands in the sandbox without asking' },
 ] as const;
+
+type Options = {
+  readonly currentValue: string;
+  readonly options: readonly { readonly id: string; readonly name: string }[];
+};
+
+const select = (id: 'mode' | 'model' | 'agent', name: string, { currentValue, options }: Options) => ({
+  type: 'select',
+  id,
+  name,
+  category: id === 'agent' ? '_agent' : id,
+  currentValue,
+  options: options.map((option) => ({ value: option.id, name: option.name })),
+});
 
 const LISTED = 50;
 /** The most pages of sessions that are read for one page of the response. */
@@ -77,12 +92,28 @@ export class Client implements Subscriber {
   }
 
   /** The response about an opened session. */
-  async view(ref: SessionRef): Promise<object> {
+  async view(ref: SessionRef) {
     const { engine, about } = this.ctx;
-    const { approvalMode, agent, seq } = await engine.snapshot(ref);
-    const own = engine.catalog.agents.find(({ id }) => id === agent.id)?.approval;
-    const currentModeId = approvalMode ?? own ?? about.approval;
-    return { modes: { currentModeId, availableModes: MODES }, _meta: { 'parlance/seq': seq } };
+    const { approvalMode, agent, model, seq } = await engine.snapshot(ref);
+    const { agents } = engine.catalog;
+    const own = agents.find(({ id }) => id === agent.id);
+    const currentModeId = approvalMode ?? own?.approval ?? about.approval;
+    const named = agents.flatMap((one) => (one.model === undefined ? [] : namesOfChain(one.model)));
+    const currentModel =
+      model ?? (own?.model === undefined ? undefined : namesOfChain(own.model)[0]) ?? about.model;
+    const models = new Set([about.model, ...named, currentModel]);
+    return {
+      modes: { currentModeId, availableModes: MODES },
+      configOptions: [
+        select('mode', 'Approval mode', { currentValue: currentModeId, options: MODES }),
+        select('model', 'Model', {
+          currentValue: currentModel,
+          options: [...models].map((id) => ({ id, name: id })),
+        }),
+        select('agent', 'Agent', { currentValue: agent.id, options: agents }),
+      ],
+      _meta: { 'parlance/seq': seq },
+    };
   }
 
   /** Sends the past of the session, then live updates. Permission requests are held back until `release`. */

@@ -36,7 +36,13 @@ const Resource = z.object({
 export const Block = z.discriminatedUnion('type', [Text, Image, Link, Resource]);
 export type Block = z.output<typeof Block>;
 
-export const Initialize = z.object({ protocolVersion: z.number().int() });
+export const Initialize = z.object({
+  protocolVersion: z.number().int(),
+  clientCapabilities: z
+    .object({ auth: z.object({ terminal: z.boolean() }).partial().nullish() })
+    .partial()
+    .nullish(),
+});
 export const NewSession = z.object({ cwd, mcpServers });
 /** A session keeps the folder it was created in. */
 export const OpenSession = z.object({
@@ -59,6 +65,11 @@ export const ListSessions = z.object({
 });
 export const OneSession = z.object({ sessionId });
 export const SetMode = z.object({ sessionId, modeId: ApprovalMode });
+export const SetConfig = z.object({
+  sessionId,
+  configId: z.enum(['mode', 'model', 'agent']),
+  value: z.string().min(1).max(200),
+});
 export const Prompt = z.object({
   sessionId,
   prompt: z.array(Block).min(1, 'must have at least one block').max(100),
@@ -110,7 +121,7 @@ const inbound = (): Readonly<Record<string, InboundMessage>> => ({
     () => [{ title: 'Begin', params: { protocolVersion: 1, clientCapabilities: {} } }],
   ]),
   authenticate: request('authenticate', z.object({ methodId: z.string() }), [
-    'There are no methods: the token comes with the connection. Succeeds if it is valid.',
+    'The token comes with the connection: succeeds if it is valid. An editor with a terminal runs `parlance acp --login` there.',
     () => [{ title: 'Check the token', params: { methodId: 'token' } }],
   ]),
   'session/new': request('session/new', NewSession, [
@@ -136,6 +147,16 @@ const inbound = (): Readonly<Record<string, InboundMessage>> => ({
   'session/close': request('session/close', OneSession, [
     'Stops the updates of this session on this connection. The session is kept, and a running turn continues.',
     ({ session }) => [{ title: 'Close a session', params: { sessionId: session } }],
+  ]),
+  'session/delete': request('session/delete', OneSession, [
+    'Permanently deletes a session and its events.',
+    ({ session }) => [{ title: 'Delete a session', params: { sessionId: session } }],
+  ]),
+  'session/set_config_option': request('session/set_config_option', SetConfig, [
+    'Changes the approval mode, the model or the agent of the session. The answer has all options.',
+    ({ session }) => [
+      { title: 'Choose a model', params: { sessionId: session, configId: 'model', value: 'offline' } },
+    ],
   ]),
   'session/set_mode': request('session/set_mode', SetMode, [
     'Changes the approval mode of the session.',

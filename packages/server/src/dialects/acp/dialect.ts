@@ -1,8 +1,7 @@
 /**
  * `acp`: editors that use the Agent Client Protocol, version 1, with one JSON-RPC message per frame; `parlance
  * acp` connects it to standard input and output. A disconnect does not end a turn: `session/load` and
- * `session/resume` return to it. Not supported: file system, terminal and MCP servers of the client,
- * `session/delete`, configuration options.
+ * `session/resume` return to it. Not supported: file system, terminal and MCP servers of the client.
  */
 import { defineDialect } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';

@@ -40,6 +40,7 @@ import {
   PermissionResult,
   Position,
   Prompt as PromptParams,
+  SetConfig,
   SetMode,
 } from './contract.ts';
 import type { State } from './outbound.ts';
@@ -129,8 +130,8 @@ class AcpConnection {
 
   readonly #methods: Readonly<Record<string, (params: Params) => Promise<Answer>>> = {
     initialize: async (params) => {
-      paramsOf(Initialize, params);
-      return initialized(this.ctx.about.version);
+      const { clientCapabilities } = paramsOf(Initialize, params);
+      return initialized(this.ctx.about, clientCapabilities?.auth?.terminal === true);
     },
     authenticate: async () => {
       void this.#client.caller;
@@ -162,6 +163,25 @@ class AcpConnection {
       const { id } = await this.#client.find(paramsOf(OneSession, params).sessionId);
       this.#client.endSession(id);
       return {};
+    },
+    'session/delete': async (params) => {
+      const { caller } = this.#client;
+      const ref = await this.#client.find(paramsOf(OneSession, params).sessionId);
+      this.#client.endSession(ref.id);
+      await this.ctx.engine.erase(ref, caller);
+      return {};
+    },
+    'session/set_config_option': async (params) => {
+      const { caller } = this.#client;
+      const { sessionId, configId, value } = paramsOf(SetConfig, params);
+      const ref = await this.#client.find(sessionId);
+      const { configOptions } = await this.#client.view(ref);
+      const option = configOptions.find(({ id }) => id === configId);
+      if (!option?.options.some((one) => one.value === value))
+        throw new RpcFault(RPC_CODES.params, `value: not one of the option ${configId}`);
+      const changes = { [configId === 'mode' ? 'approval' : configId]: value };
+      await this.ctx.engine.send(ref, { type: 'session.configure', ...changes }, caller);
+      return { configOptions: (await this.#client.view(ref)).configOptions };
     },
     'session/set_mode': async (params) => {
       const { caller } = this.#client;
@@ -242,16 +262,25 @@ class AcpConnection {
   }
 }
 
-const initialized = (version: string): object => ({
+/** The editor starts its command with these arguments in a terminal. */
+const SIGN_IN = {
+  type: 'terminal',
+  id: 'login',
+  name: 'Sign in',
+  description: 'Asks for name and password, and stores an API key for the server',
+  args: ['--login'],
+} as const;
+
+const initialized = ({ auth, version }: Context['about'], hasTerminal: boolean): object => ({
   protocolVersion: PROTOCOL_VERSION,
   agentInfo: { name: 'parlance', title: 'Parlance', version },
   agentCapabilities: {
     loadSession: true,
     promptCapabilities: { image: true, audio: false, embeddedContext: true },
     mcpCapabilities: { http: false, sse: false },
-    sessionCapabilities: { list: {}, resume: {}, close: {} },
+    sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
   },
-  authMethods: [],
+  authMethods: hasTerminal && auth === 'required' ? [SIGN_IN] : [],
 });
 
 // Faults as JSON-RPC errors.
