@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { a2a } from './a2a.ts';
 import type { Suite } from './figures.ts';
 import { openResponses } from './open-responses.ts';
+import { openApi } from './openapi.ts';
 
-const SUITES: readonly Suite[] = [openResponses, a2a];
+const SUITES: readonly Suite[] = [openResponses, a2a, openApi];
 
 const PAGE = join(import.meta.dir, '../../docs/conformance.md');
 const named = process.argv.slice(2);

@@ -73,7 +73,7 @@ async function opened(path = '/acp') {
     for (const look of watchers) look();
   });
   socket.on('data', (chunk) => {
-    rest = Buffer.concat([rest, chunk]);
+    rest = Buffer.concat([rest, Buffer.from(chunk)]);
     if (!isUpgraded) {
       const end = rest.indexOf('\r\n\r\n');
       if (end < 0) return;

@@ -320,8 +320,8 @@ export const httpExamples = {
   push: ({ turn }) => [{ params: { task: turn } }],
   task: ({ turn }) => [{ params: { task: turn }, query: { historyLength: '0' } }],
   operation: ({ turn }) => [
-    { params: { operation: `${turn}:cancel` } },
-    { params: { operation: `${turn}:subscribe` }, stream: true },
+    { params: { task: `${turn}:cancel` } },
+    { params: { task: `${turn}:subscribe` }, stream: true },
   ],
 } satisfies Record<string, Examples<RequestExample>>;
 

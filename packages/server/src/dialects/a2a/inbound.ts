@@ -266,8 +266,9 @@ const TASK_METHODS: Readonly<Record<string, string>> = { cancel: 'CancelTask', s
 
 const httpTaskOperation = endpoint({
   method: 'post',
-  path: `${RPC_PATH}/tasks/{operation}`,
-  summary: 'HTTP+JSON: `{id}:cancel` cancels a task, `{id}:subscribe` follows it',
+  path: `${RPC_PATH}/tasks/{task}`,
+  summary:
+    'HTTP+JSON: `{task}` is an id with `:cancel`, which cancels the task, or `:subscribe`, which follows it',
   security: 'caller',
   headers: RequestHeaders,
   examples: httpExamples.operation,
@@ -279,7 +280,7 @@ const httpTaskOperation = endpoint({
   },
   errors: ERRORS,
   handle(call, ctx) {
-    const [, id, operation = ''] = OPERATION.exec(call.params.operation) ?? [];
+    const [, id, operation = ''] = OPERATION.exec(call.params.task) ?? [];
     return http(ctx, TASK_METHODS[operation] ?? operation, call, { id });
   },
 });
