@@ -87,7 +87,9 @@ export class Conversation {
       before.status === 'live' || (before.status === 'connecting' && before.failures === 0);
     for (;;) {
       try {
-        await handle.submit(parts, { mode, key, ...(answers && { answers }) });
+        // An answer, and a message that joins a turn, have no options of their own.
+        const asks = !answers && mode !== 'steer' && ({ project: 'ask' } as const);
+        await handle.submit(parts, { mode, key, ...(answers && { answers }), ...asks });
         return;
       } catch (error) {
         if (!wasConnected || !isLost(error) || !(await isConnected(live))) throw error;
