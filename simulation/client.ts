@@ -38,6 +38,8 @@ export type ClientParts = {
   readonly isRefusal: (fault: Fault) => boolean;
   /** whether acknowledged events may have been lost in a failover */
   readonly mayForget: () => boolean;
+  /** reads may fail, and a driver then answers from memory */
+  readonly mayLag: () => boolean;
 };
 
 type Outcome<Value> = { readonly value: Value } | { readonly fault: Fault } | 'unknown';
@@ -270,7 +272,8 @@ export class Client {
     const known = this.#known.get(sessionKey(ref)) ?? 0;
     const seen = await this.#call((node) => node.engine.snapshot(ref));
     if (typeof seen !== 'object' || !('value' in seen)) return;
-    if (seen.value.seq < known && !this.options.erases && !this.parts.mayForget())
+    const mayDiffer = this.options.erases || this.parts.mayForget() || this.parts.mayLag();
+    if (seen.value.seq < known && !mayDiffer)
       this.parts.world.violate(
         `${ref.id}: a node shows event ${seen.value.seq} to ${this.name}, which knows of event ${known}`,
       );

@@ -35,6 +35,8 @@ const WATCHED_ABOVE = 2;
 /** A node that is killed for so long stays away, and a bus that stops for so long. */
 const AWAY_MS = 2_500;
 const FOR_EVER_MS = 6_000;
+/** How long the answer to a read may take. */
+const ANSWERED_MS = 3_000;
 /** How long nodes may take to notice a failover. */
 const NOTICED_MS = 8_000;
 const OWNER = PrincipalId.parse('person');
@@ -58,6 +60,8 @@ class Run {
   readonly #shown = new Set<{ readonly node: SimulatedNode; readonly ref: SessionRef; seq: number }>();
   #starts = 0;
   #hasFailedOver = false;
+  /** until then, a driver may answer from memory, because it could not read */
+  #unreadUntil = 0;
   #busIsGone = false;
 
   constructor(private readonly plan: Plan) {
@@ -103,6 +107,7 @@ class Run {
             nodes: () => this.#up(),
             isRefusal: ({ code }: Fault) => code !== 'storage_unavailable' || plan.nodes === 1,
             mayForget: () => this.#hasFailedOver,
+            mayLag: () => world.now < this.#unreadUntil,
           },
           name,
           sessions.map(refOf),
@@ -211,6 +216,7 @@ class Run {
         return;
       case 'store fails': {
         const { refused, lost, late, unread } = fault;
+        if (unread > 0) this.#unreadUntil = world.now + fault.forMs + ANSWERED_MS;
         Object.assign(store, { refused, lost, late, unread });
         later(() => Object.assign(store, { refused: 0, lost: 0, late: 0, unread: 0 }));
         return;
