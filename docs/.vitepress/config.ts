@@ -99,6 +99,7 @@ export default defineConfig({
           'instructions-and-skills',
           'fallback',
           'questions',
+          'rewind',
           'own-tools',
           'own-agents',
           'terminal',

@@ -1,6 +1,7 @@
 /** Every page of the console with real content: for axe, for the policy, and for the screenshots in the README. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type CommandInput, connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 import { postJson } from '../server-process.ts';
@@ -30,6 +31,15 @@ export const PAGES: readonly Shown[] = [
     async ready(page) {
       await page.getByRole('button', { name: /^Thought/ }).click();
       await visible(page.locator('.turn-end'));
+    },
+  },
+  {
+    name: 'rewind',
+    path: '/sessions/rewind',
+    async ready(page) {
+      await page.getByRole('button', { name: 'Rewind' }).first().click();
+      await page.locator('.rewind-files summary', { hasText: 'greeting.ts' }).click();
+      await visible(page.locator('.rewind-files details[open] .patch'));
     },
   },
   {
@@ -172,9 +182,27 @@ export async function createContent(server: TestServer): Promise<void> {
   await settled('rebase', 'explain `git rebase --onto main topic`');
   await settled('failed', 'simulate an error');
   await settled('notes', 'list files, then read README.md');
+  await changeFiles(server);
   await waitsAfter(server, 'notes', 'replace 3000 with 8080 in src/settings.ts');
   await waitsAfter(server, 'push', 'run git push --force origin main');
   await waitsAfter(server, 'deleted', 'delete file src/settings.ts');
+}
+
+/** A session that has saved three files, one of which somebody else has changed since. */
+async function changeFiles(server: TestServer): Promise<void> {
+  const session = connect({ url: server.http }).session('rewind');
+  await Bun.write(join(server.root, 'src/greeting.ts'), "export const greeting = 'Hello';\n");
+  for (const [path, content] of [
+    ['src/greeting.ts', "export const greeting = 'Good morning';\n"],
+    ['src/farewell.ts', "export const farewell = 'Good night';\n"],
+    ['CHANGES.md', '# Changes\n'],
+  ]) {
+    const parts = [{ type: 'text' as const, text: `Write ${path}` }];
+    const call = { tool: 'save_file', input: { path, content } };
+    await session.send({ type: 'input.submit', parts, call } as CommandInput);
+    await session.resume({ onApproval: () => 'once' as const });
+  }
+  await Bun.write(join(server.root, 'CHANGES.md'), '# Changes\n\nBy hand.\n');
 }
 
 async function waitsAfter(server: TestServer, session: string, text: string): Promise<void> {

@@ -97,6 +97,9 @@ const RUNS: Record<string, () => Promise<void>> = {
   async 'steer.ts'() {
     expect(await example('steer')).toContain('The message has joined the turn.\n');
   },
+  async 'rewind.ts'() {
+    expect(await example('rewind')).toBe('rewound.txt: deleted\nRestored 1 files.\n');
+  },
   async 'chat.ts'() {
     const said = await example('chat', 'shown', 'count to 3');
     expect(said).toStartWith('count to 3 (idle)\n> count to 3\n');
@@ -157,6 +160,7 @@ test.each([
   ['follow.ts', 'sdk.md'],
   ['steer.ts', 'sdk.md'],
   ['question.ts', 'questions.md'],
+  ['rewind.ts', 'rewind.md'],
 ])('%s is in the guide %s as it is', (name, page) => {
   const guide = readFileSync(join(PACKAGE, '../../docs/guides', page), 'utf8');
   expect(guide.includes(readFileSync(join(EXAMPLES, name), 'utf8').trim())).toBe(true);

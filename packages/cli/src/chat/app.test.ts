@@ -207,6 +207,29 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     await terminal.shows(/I hurry\.[\s\S]*Send a message/);
   });
 
+  test('/rewind shows what it does, does it and undoes it', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('write it');
+    await terminal.press('Enter');
+    model.call('save_file', { path: 'rewound.txt', content: 'new\n' });
+    await terminal.shows(/rewound\.txt[\s\S]*Allow/);
+    await terminal.type('y');
+    model.say('Written.');
+    model.end();
+    await terminal.shows(/Written\.[\s\S]*Send a message/);
+    const enter = async (command: string) => {
+      await terminal.type(command);
+      await terminal.press('Enter');
+    };
+    await enter('/rewind');
+    await terminal.shows(/Would restore rewound\.txt \(deleted\)/);
+    await enter('/rewind now');
+    await terminal.shows(/Rewound the conversation and 1 file\./);
+    await enter('/rewind undo');
+    await terminal.shows(/Undid the rewind of the conversation and 1 file\./);
+  });
+
   test('shows the plan while the turn runs', async () => {
     await using terminal = await chat();
     await terminal.shows(READY);

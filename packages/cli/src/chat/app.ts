@@ -299,6 +299,9 @@ export class ChatApp {
         choose: (change) => conversation.choose(change),
         compact: () => conversation.compact(),
         clear: () => conversation.clear(),
+        rewind: async (what) => {
+          for (const line of await conversation.rewind(what)) this.#notice(line);
+        },
         notice: (text) => this.#notice(text),
         help: () => this.#painter.print(helpLines(this.#renderContext)),
         sessions: () => this.#pick(),

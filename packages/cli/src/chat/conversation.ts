@@ -10,6 +10,7 @@ import {
   type SessionView,
 } from '@parlance/sdk';
 import type { Connection } from '../connection/open.ts';
+import type { Rewind } from './slash.ts';
 
 export type ChatSettings = {
   readonly agent?: string | undefined;
@@ -117,6 +118,35 @@ export class Conversation {
 
   async clear(): Promise<void> {
     await this.#handle?.clear();
+  }
+
+  /** To before the last message, or the undo of the last rewind. Resolves with what is to say; the transcript shows the outcome. */
+  async rewind(what: Rewind): Promise<string[]> {
+    const { entries } = this.view;
+    if (what === 'undo') {
+      const last = entries.findLast((entry) => entry.kind === 'rewound' && !entry.isUndone);
+      if (!this.#handle || last?.kind !== 'rewound') return ['There is no rewind to undo.'];
+      await this.#handle.rewind({ undo: last.rewind });
+      return [];
+    }
+    const last = entries.findLast((entry) => entry.kind === 'turn' && entry.input !== null);
+    const to = last?.kind === 'turn' ? last.input?.input : undefined;
+    if (!this.#handle || to === undefined) return ['There is no message to rewind to.'];
+    if (what !== 'preview') {
+      await this.#handle.rewind({ to, conversation: what === 'all' });
+      return [];
+    }
+    const { files, more, unprotected } = await this.#handle.previewRewind({ to });
+    const restored = files.filter(({ kept }) => kept === undefined);
+    return [
+      restored.length === 0
+        ? 'No file would be restored.'
+        : `Would restore ${restored.map(({ path, change }) => `${path} (${change})`).join(', ')}.`,
+      ...files.flatMap(({ path, kept }) => (kept === undefined ? [] : [`Would keep ${path}: ${kept}.`])),
+      ...(more > 0 ? [`${more} more files are not listed.`] : []),
+      ...unprotected.map((why) => `Some calls ran without a checkpoint: ${why}.`),
+      'Enter /rewind now, or /rewind files for the files alone.',
+    ];
   }
 
   async choose(change: ChatSettings): Promise<void> {

@@ -15,6 +15,10 @@ const OWN = [
   { name: 'sessions', about: 'Choose another session' },
   { name: 'new', about: 'Start a new session' },
   { name: 'open', about: 'Open this session in the console' },
+  { name: 'rewind', about: 'Show what a rewind to before the last message takes back' },
+  { name: 'rewind now', about: 'Take back the last message and its changes of files' },
+  { name: 'rewind files', about: 'Take back only its changes of files' },
+  { name: 'rewind undo', about: 'Undo the last rewind' },
   { name: 'quit', about: 'Leave' },
 ] as const;
 
@@ -54,10 +58,13 @@ export const COMMANDS: readonly { readonly label: string; readonly about: string
   ...OWN,
 ].map((one) => ({ label: `/${one.name}${'argument' in one ? ` ${one.argument}` : ''}`, about: one.about }));
 
+export type Rewind = 'preview' | 'all' | 'files' | 'undo';
+
 export type CommandContext = SlashContext & {
   sessions(): Promise<unknown>;
   newSession(): void;
   open(): Promise<unknown>;
+  rewind(what: Rewind): Promise<unknown>;
   quit(): void;
 };
 
@@ -71,6 +78,18 @@ export async function applyCommand(command: Command, about: About, context: Comm
       return context.newSession();
     case 'open':
       await context.open();
+      return;
+    case 'rewind':
+      await context.rewind('preview');
+      return;
+    case 'rewind now':
+      await context.rewind('all');
+      return;
+    case 'rewind files':
+      await context.rewind('files');
+      return;
+    case 'rewind undo':
+      await context.rewind('undo');
       return;
     case 'quit':
       return context.quit();

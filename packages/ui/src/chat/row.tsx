@@ -24,6 +24,7 @@ import { parlance, useServer } from '../state/server.ts';
 import { CallCard } from './call-card.tsx';
 import { costOf, dollars, duration, priceOf, shortNumber } from './cost.ts';
 import { Parts } from './parts.tsx';
+import { RewindDialog } from './rewind-dialog.tsx';
 import {
   type Branch,
   isPaused,
@@ -127,14 +128,24 @@ function Cleared({ by }: { by: string }) {
   );
 }
 
-function Rewound({ entry }: { session: string; entry: RewoundView }) {
+function Rewound({ session, entry }: { session: string; entry: RewoundView }) {
+  const [undoing, setUndoing] = useState(false);
+  const mayUndo = may(useServer(), 'tool:approve') && !entry.isUndone && entry.rewind !== '';
   return (
     <div className="rewound">
       {rewoundText(entry).map((line) => (
-        <Divider key={line} icon="retry">
+        <Divider key={line} icon="rewind">
           {line}
         </Divider>
       ))}
+      {mayUndo && (
+        <Button onClick={() => setUndoing(true)}>
+          {entry.undoes === null ? 'Undo the rewind' : 'Rewind again'}
+        </Button>
+      )}
+      {undoing && (
+        <RewindDialog session={session} target={{ undo: entry.rewind }} onClose={() => setUndoing(false)} />
+      )}
     </div>
   );
 }
@@ -190,7 +201,9 @@ export const InputRow = memo(function InputRow({
   joined = false,
 }: InputProps) {
   const [editing, setEditing] = useState(false);
+  const [rewinding, setRewinding] = useState(false);
   const isLatest = useContext(IsLatest);
+  const mayRewind = may(useServer(), 'tool:approve');
   const { dialect, superseded } = input;
   const parts = input.parts.filter(({ type }) => type !== 'page');
   const text = textOf(parts);
@@ -232,6 +245,12 @@ export const InputRow = memo(function InputRow({
             label={queued ? 'Edit queued message' : 'Edit'}
             onClick={() => setEditing(true)}
           />
+        )}
+        {isLatest && !joined && !queued && mayRewind && (
+          <IconButton icon="rewind" label="Rewind" onClick={() => setRewinding(true)} />
+        )}
+        {rewinding && (
+          <RewindDialog session={session} target={{ to: input.input }} onClose={() => setRewinding(false)} />
         )}
         {queued && input.turn && (
           <IconButton

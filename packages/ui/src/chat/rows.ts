@@ -226,7 +226,8 @@ export function shownOf(view: Pick<SessionView, 'entries' | 'versions'>, chosen:
 /** A rewind in words, a line for each thing to know. */
 export function rewoundText({ conversation, files, undoes, isUndone }: RewoundView): string[] {
   const counted = (count: number) => (count === 1 ? '1 file' : `${count} files`);
-  const restored = files ? files.restored.length : 0;
+  const all = files?.restored ?? [];
+  const restored = all.filter(({ path }) => !path.endsWith('/')).length || all.length;
   const what = [
     ...(conversation ? ['the conversation'] : []),
     ...(restored > 0 ? [counted(restored)] : []),

@@ -29,6 +29,7 @@ const PATHS = {
   stop: 'M7 7h10v10H7z',
   attach: 'M20 11.5 12 19a5 5 0 0 1-7-7l8-8a3.5 3.5 0 0 1 5 5l-8 8a2 2 0 0 1-3-3l7-7',
   retry: 'M19 12a7 7 0 1 1-2-5l2 2M19 4v5h-5',
+  rewind: 'M12 6l-7 6 7 6zM20 6l-7 6 7 6z',
   back: 'M15 6l-6 6 6 6',
   chevron: 'M9 6l6 6-6 6',
   down: 'M12 5v14M6 13l6 6 6-6',

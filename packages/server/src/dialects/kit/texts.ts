@@ -27,7 +27,8 @@ export const questionText = (ask: Ask): string => {
 
 /** `files.rewound` in words. */
 export function rewoundText({ restored, kept, more, failed, undoes }: DurableEvent<'files.rewound'>): string {
-  const count = restored.length === 1 ? '1 file' : `${restored.length} files`;
+  const counted = restored.filter(({ path }) => !path.endsWith('/')).length || restored.length;
+  const count = counted === 1 ? '1 file' : `${counted} files`;
   const what = undoes === undefined ? 'Rewound' : 'Undid a rewind of';
   const names = restored.map(
     ({ path, change }) => `${visibleLine(path)}${change === 'modified' ? '' : ` (${change})`}`,
