@@ -96,6 +96,7 @@ export default defineConfig({
           'models',
           'tools-and-approvals',
           'steering',
+          'sub-agents',
           'instructions-and-skills',
           'fallback',
           'questions',

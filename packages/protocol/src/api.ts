@@ -33,6 +33,8 @@ export const SessionsQuery = PageQuery.extend({
   tag: z.string().min(1).max(50).optional(),
   /** left out by default */
   ephemeral: z.enum(['included', 'only']).optional(),
+  /** sub-agents of this session; left out by default */
+  parent: SessionId.optional(),
 });
 export type SessionsQuery = z.input<typeof SessionsQuery>;
 
@@ -209,6 +211,7 @@ export const Session = z.object({
   pinned: z.boolean().optional(),
   tags: z.array(z.string()).optional().describe('sorted; absent if there are none'),
   ephemeral: z.boolean().optional().describe('erased after a period without use'),
+  parent: SessionId.optional().describe('the session that started it as a sub-agent'),
   messageCount: z.number().int().describe('number of messages of the user and the agent'),
   lastModel: z.string().optional().describe('the model that answered last; absent until one of a vendor has'),
   attached: z.record(z.string(), z.number()).describe('attached sockets, by dialect'),

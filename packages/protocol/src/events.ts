@@ -289,6 +289,8 @@ export const EVENTS = {
     ...QUESTION,
     /** what the call continues from when it runs again with the answer; absent: the answer is its result */
     resume: JsonValue.optional(),
+    /** the sub-agent that asks, which has a question of the same id */
+    child: ChildRef.optional(),
   }),
   /** A message was not a valid answer. The question still waits. */
   'question.repeated': durable('turn', { ...QUESTION, problem: z.string() }),
@@ -297,6 +299,8 @@ export const EVENTS = {
     question: QuestionId,
     call: CallId.optional(),
     outcome: QuestionOutcome,
+    /** the sub-agent that asked: its call goes on */
+    child: ChildRef.optional(),
     /** if the outcome is `answered` */
     answers: Answers.optional(),
     by: z.string(),
@@ -352,7 +356,11 @@ export const EVENTS = {
   /** The sub-agent was told to stop. */
   'child.stopped': durable('session', { child: SessionId }),
   /** What the parent knows of this session, a sub-agent: the outcomes of these turns, and what waits for an answer. */
-  'parent.informed': durable('session', { turns: z.array(TurnId), approval: ApprovalId.nullable() }),
+  'parent.informed': durable('session', {
+    turns: z.array(TurnId),
+    /** id of the approval or question */
+    waits: z.string().nullable(),
+  }),
   /** A standing grant was revoked. */
   'grant.revoked': durable('session', { grant: z.string(), by: z.string() }),
 

@@ -116,8 +116,8 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
   'call.deferred': ({ call }) => `call ${call} is deferred to a client; the session waits for its result`,
   'call.delegated': ({ call, child }) => `call ${call} waits for sub-agent ${child}`,
   'child.stopped': ({ child }) => `sub-agent ${child} was told to stop`,
-  'parent.informed': ({ turns, approval }) =>
-    approval === null ? `the outcome of ${turns.length} turns` : `approval ${approval} waits`,
+  'parent.informed': ({ turns, waits }) =>
+    waits === null ? `the outcome of ${turns.length} turns` : `${waits} waits for an answer`,
   'tool.ended': ({ outcome, parts, durationMs, untrusted }) =>
     `${outcome} after ${duration(durationMs)}: ${partsText(parts)}${untrusted ? ' (untrusted content)' : ''}`,
   'grant.revoked': ({ grant, by }) => `${grant} revoked by ${by}`,

@@ -41,7 +41,7 @@ export type Receipt = {
   readonly events: readonly DurableEvent[];
 };
 
-type AnswerCommand = Extract<Command, { type: 'approval.answer' }>;
+type AnswerCommand = Extract<Command, { type: 'approval.answer' | 'question.answer' }>;
 
 const COMPACTION_MS = 120_000;
 /** Sub-agents that are erased at once with their parent. */
@@ -64,7 +64,10 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       const leave = await admission.admit(session, command);
       try {
         const events = await execute(internals, session, { command, caller }).catch((thrown) => {
-          if (thrown instanceof AskedByChild && command.type === 'approval.answer')
+          if (
+            thrown instanceof AskedByChild &&
+            (command.type === 'approval.answer' || command.type === 'question.answer')
+          )
             return answerChild(session, thrown, { command, caller });
           throw thrown;
         });
@@ -90,14 +93,16 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
    */
   async function answerChild(
     session: Session,
-    { child, approval }: AskedByChild,
+    { child, pending }: AskedByChild,
     { command, caller }: { readonly command: AnswerCommand; readonly caller: Caller },
   ): Promise<DurableEvent[]> {
     const { owner } = session.ref;
     const { seq } = session.state;
     // Terms are those of a turn of this session.
-    const { exit, terms: _terms, attributes: _attributes, ...answer } = command;
-    const answered = send({ owner, id: child.session }, { ...answer, approval }, caller);
+    const { terms: _terms, attributes: _attributes, ...answer } = command;
+    const exit = command.type === 'approval.answer' && command.exit;
+    const forwarded = { ...answer, exit: undefined, ...pending } as CommandInput;
+    const answered = send({ owner, id: child.session }, forwarded, caller);
     // If it was answered there meanwhile, this session learns it now.
     const refusal = await answered.then(
       () => null,

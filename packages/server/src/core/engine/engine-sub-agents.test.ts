@@ -13,6 +13,7 @@ import { calls, conversationProvider, type Line, says, USAGE } from '../../testi
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { until } from '../../testing/until.ts';
 import { agentTool } from '../../tools/agent.ts';
+import { askUser } from '../../tools/ask-user.ts';
 import type { SessionRef } from '../index.ts';
 import type { SessionStore } from '../ports/event-store.ts';
 import { defineTool, type Tool } from '../ports/tool.ts';
@@ -116,6 +117,32 @@ describe('sub-agents', () => {
     expect(only(await logOf(harness), 'approval.answered')).toMatchObject([{ approval, answer: 'once' }]);
     expect(outcomes(await logOf(harness, kid))).toEqual(['ok: ran make']);
     expect(outcomes(await logOf(harness))).toEqual(['ok: Made.']);
+  });
+
+  test('ask the user in the parent; the answer there reaches them once', async () => {
+    const harness = await open(
+      {
+        Go: [several(spawn('One', { name: 'tests' })), says('Good.')],
+        One: [
+          calls('ask_user', { questions: [{ header: 'Which', question: 'Which one?', options: [] }] }),
+          says('That one.'),
+        ],
+      },
+      { tools: [askUser] },
+    );
+    const asked = harness.nextEvent('question.asked');
+    await say(harness.engine, 'Go');
+    const { question, child, questions } = await asked;
+    expect(child?.path).toEqual(['Coder', 'tests']);
+    await until(async () => (await harness.engine.record(SESSION))?.status === 'waiting');
+    expect((await harness.engine.snapshot(SESSION)).questions).toMatchObject([{ question }]);
+    const answers = { [questions[0]?.id ?? '']: ['B'] };
+    await harness.engine.send(SESSION, { type: 'question.answer', question, answers }, CALLER);
+    await harness.engine.whenIdle(SESSION);
+    expect(only(await logOf(harness), 'question.answered')).toMatchObject([
+      { question, outcome: 'answered' },
+    ]);
+    expect(outcomes(await logOf(harness))).toEqual(['ok: That one.']);
   });
 
   test('can be answered in their own session, and the parent shows it', async () => {

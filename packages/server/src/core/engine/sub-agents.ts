@@ -4,7 +4,6 @@
  * its parent with `decideReport`, which ignores what the parent knows already, and is repeated until `parent.informed` is stored.
  */
 import {
-  type ApprovalId,
   type Command,
   type Delegation,
   type DurableEvent,
@@ -22,7 +21,7 @@ import { type Agent, ROLES } from '../session/agent-catalog.ts';
 import { isTainted } from '../session/context.ts';
 import { type DecisionContext, decide, decideRename } from '../session/decide.ts';
 import type { OpenCall, SessionState } from '../session/session-state.ts';
-import { waitingCall } from '../session/session-state.ts';
+import { pendingId } from '../session/session-state.ts';
 import {
   childNamed,
   decideInformed,
@@ -213,17 +212,17 @@ export function subAgents(
     const { state } = session;
     const parent = state.created?.parent;
     if (!parent) return;
-    const waiting = waitingCall(state);
+    const waits = pendingId(state);
     const [oldest] = state.outcomes ?? [];
     const told = state.told ?? null;
-    if (!again && !oldest && told === (waiting?.approval ?? null)) return;
+    if (!again && !oldest && told === waits) return;
     const { catalog } = internals().deps;
     const child = { session: session.ref.id, path: parent.path };
     const report: Report = {
       child,
       ended: oldest ? { ...oldest, ...(await outcomeOf(session, oldest.turn)) } : null,
-      pending: pendingOf(waiting, child),
-      answered: told !== null && told !== waiting?.approval ? await answerTo(session, told) : null,
+      pending: pendingOf(state, child),
+      answered: told !== null && told !== waits ? await answerTo(session, told) : null,
     };
     const ref: SessionRef = { owner: session.ref.owner, id: parent.session };
     await change(ref, (above) => {
@@ -232,10 +231,7 @@ export function subAgents(
       const context = contextOf({ dialect, domain, agent, via: undefined });
       return (now) => decideReport(now, report, context);
     });
-    await session.transact(
-      (now) => decideInformed(now, oldest?.turn ?? null, report.pending?.approval ?? null),
-      'never',
-    );
+    await session.transact((now) => decideInformed(now, oldest?.turn ?? null, waits), 'never');
   }
 
   /** The text of its last step, or why it failed. */
@@ -273,15 +269,20 @@ export function subAgents(
   }
 
   /** Null if the turn ended first. */
-  async function answerTo(session: Session, approval: ApprovalId): Promise<Report['answered']> {
+  async function answerTo(session: Session, id: string): Promise<Report['answered']> {
     const { store } = internals().parts;
     for await (const page of eventsBackwards(store, session.ref, session.state.seq))
       for (const event of page.toReversed()) {
-        if (event.type === 'approval.answered' && event.approval === approval) {
+        if (event.type === 'question.answered' && event.question === id) {
+          const { outcome, answers, by, dialect } = event;
+          return { outcome, answers, by, dialect };
+        }
+        if (event.type === 'approval.answered' && event.approval === id) {
           const { answer, by, dialect, said, reason } = event;
           return { answer, by, dialect, said, reason };
         }
-        if (event.type === 'approval.requested' && event.approval === approval) return null;
+        if (event.type === 'approval.requested' && event.approval === id) return null;
+        if (event.type === 'question.asked' && event.question === id) return null;
       }
     return null;
   }

@@ -135,7 +135,8 @@ export async function runTools(active: ActiveTurn, startedCalls = NO_STARTED_CAL
     if (
       event.type === 'approval.answered' ||
       event.type === 'question.answered' ||
-      event.type === 'approval.requested'
+      event.type === 'approval.requested' ||
+      event.type === 'question.asked'
     )
       wake.resolve();
   });

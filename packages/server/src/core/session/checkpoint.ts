@@ -1,14 +1,7 @@
 /** Reads checkpoints of this version and of older ones. */
 
 import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
-import {
-  isIdle,
-  questionForMessage,
-  type SessionState,
-  STATE_VERSION,
-  statusOf,
-  waitingCall,
-} from './session-state.ts';
+import { isIdle, pendingId, type SessionState, STATE_VERSION, statusOf } from './session-state.ts';
 
 type StoredState = Readonly<Record<string, unknown>>;
 
@@ -55,7 +48,7 @@ export const recordOf = (
   renamed: state.renamed,
   firstInput: state.firstInput,
   status: statusOf(state),
-  approval: questionForMessage(state)?.question ?? waitingCall(state)?.approval ?? null,
+  approval: (pendingId(state) ?? null) as SessionRecord['approval'],
   archived: state.archived,
   ephemeral: state.created?.ephemeral === true,
   parent: state.created?.parent?.session ?? null,

@@ -15,6 +15,7 @@ import {
   type InputId,
   type ParentRef,
   type Part,
+  type QuestionId,
   type ReadAnswer,
   type ReportTo,
   readAnswer,
@@ -393,14 +394,14 @@ function conversationRewound(
   return { type: 'session.rewound', input: replaced.input, from: replaced.seq, by };
 }
 
-/** Thrown for the approval of a sub-agent: its session decides on the answer. Not a fault. */
+/** Thrown for the approval or question of a sub-agent: its session decides on the answer. Not a fault. */
 export class AskedByChild extends Error {
   override readonly name = 'AskedByChild';
   constructor(
     readonly child: ChildRef,
-    readonly approval: ApprovalId,
+    readonly pending: { readonly approval: ApprovalId } | { readonly question: QuestionId },
   ) {
-    super(`a sub-agent asks for approval ${approval}`);
+    super('a sub-agent asks');
   }
 }
 
@@ -420,7 +421,7 @@ export function decideAnswer(
   if (command.hash !== undefined && command.hash !== waiting.hash) {
     throw new Fault('invalid', 'The answer does not match the pending approval.');
   }
-  if (waiting.from) throw new AskedByChild(waiting.from, waiting.approval);
+  if (waiting.from) throw new AskedByChild(waiting.from, { approval: waiting.approval });
   const { call, approval, ask } = waiting;
   const grant = command.answer === 'always' ? ask.grant : undefined;
   const { by, dialect } = context;
@@ -467,6 +468,7 @@ function decideQuestion(
     if (command.question && !context.isKnown) throw new Fault('not_found', 'There is no such question.');
     throw new Fault('no_approval', 'No question waits for an answer.');
   }
+  if (asked.child) throw new AskedByChild(asked.child, { question: asked.question });
   const read: ReadAnswer = command.declined
     ? { outcome: 'declined' }
     : checkAnswers(asked, command.answers ?? {});

@@ -162,7 +162,9 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         event.call,
         // A running call goes on, and waits by itself.
         (call) =>
-          call.phase === 'running' && event.resume === undefined ? call : { ...base(call), phase: 'asking' },
+          call.phase === 'running' && event.resume === undefined && !event.child
+            ? call
+            : { ...base(call), phase: 'asking' },
       );
     }
     case 'question.answered':
@@ -200,7 +202,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       return withChild(state, event.child, { state: 'stopped' });
     case 'parent.informed': {
       const outcomes = (state.outcomes ?? []).filter(({ turn }) => !event.turns.includes(turn));
-      return { ...state, outcomes, told: event.approval };
+      return { ...state, outcomes, told: event.waits };
     }
     case 'context.compacted':
       return { ...state, readFrom: event.readFrom, cutAt: event.seq, rewound: undefined };
@@ -275,6 +277,7 @@ function questionAnswered(state: SessionState, event: DurableEvent<'question.ans
           ]
         : turn.settled,
   }));
+  if (event.child) return withCall(changed, call, (open) => ({ ...base(open), phase: 'delegated' }));
   if (resume === undefined || outcome === 'withdrawn') return changed;
   return withCall(changed, call, (open) => ({
     ...base(open),

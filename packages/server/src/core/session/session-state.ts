@@ -180,8 +180,8 @@ export type SessionState = SessionSummary & {
   readonly children?: readonly Child[];
   /** of a sub-agent: ended turns whose outcome the parent does not have yet */
   readonly outcomes?: readonly { readonly turn: TurnId; readonly reportTo: ReportTo }[];
-  /** of a sub-agent: the approval that the parent shows */
-  readonly told?: ApprovalId | null;
+  /** of a sub-agent: the approval or question that the parent shows */
+  readonly told?: string | null;
 };
 
 export type FileRewind = Pick<
@@ -245,10 +245,20 @@ export const openQuestion = (
 
 /** The question that a message answers: the oldest one, unless an older approval waits, which clients show first. */
 export function questionForMessage(state: SessionState): OpenQuestion | undefined {
+  const question = firstQuestion(state);
+  // A sub-agent asked: its own session reads messages.
+  return question?.child ? undefined : question;
+}
+
+function firstQuestion(state: SessionState): OpenQuestion | undefined {
   const question = openQuestion(state);
   const approval = waitingCall(state);
   return question && approval && approval.seq < question.seq ? undefined : question;
 }
+
+/** The id of the approval or question that lists show: the oldest one. */
+export const pendingId = (state: SessionState): string | null =>
+  firstQuestion(state)?.question ?? waitingCall(state)?.approval ?? null;
 
 /**
  * Whether the open calls continue only after a person or a client answers. Calls that have not been planned
@@ -276,7 +286,7 @@ const PARKED: ReadonlySet<OpenCall['phase']> = new Set(['waiting', 'deferred', '
 export const mustSettle = (state: SessionState): boolean =>
   state.children?.some((child) => child.state === 'stopping') === true ||
   (state.created?.parent !== undefined &&
-    ((state.outcomes?.length ?? 0) > 0 || (waitingCall(state)?.approval ?? null) !== (state.told ?? null)));
+    ((state.outcomes?.length ?? 0) > 0 || pendingId(state) !== (state.told ?? null)));
 
 export function statusOf(state: SessionState): SessionStatus {
   if (mustSettle(state)) return 'running';

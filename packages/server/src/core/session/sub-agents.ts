@@ -1,12 +1,13 @@
 /** Decisions about sub-agents: what a call asks of one, and what the parent records of it. Pure. */
 import {
-  type ApprovalAnswer,
   type ApprovalId,
   type Ask,
+  type CallId,
   type ChildRef,
   type Delegation,
   type DurableEventBody,
   Fault,
+  type QuestionId,
   type ReportTo,
   type SessionId,
   type TurnId,
@@ -15,7 +16,15 @@ import {
 } from '@parlance/protocol';
 import type { AgentRequest } from '../ports/tool.ts';
 import { type DecisionContext, decideInput } from './decide.ts';
-import type { Child, OpenCall, SessionState, WaitingCall } from './session-state.ts';
+import {
+  type Child,
+  type OpenCall,
+  type OpenQuestion,
+  pendingId,
+  type SessionState,
+  type Turn,
+  waitingCalls,
+} from './session-state.ts';
 
 /** Sub-agents may have sub-agents, which may not. */
 const MAX_DEPTH = 2;
@@ -127,27 +136,31 @@ export type Report = {
     /** the sub-agent had untrusted content in its context */
     readonly untrusted: boolean;
   } | null;
-  readonly pending: {
-    readonly approval: ApprovalId;
-    readonly ask: Ask;
-    readonly hash: string;
-    readonly from: ChildRef;
-  } | null;
-  /** how the approval that the parent shows was answered; null if it was not */
-  readonly answered: {
-    readonly answer: ApprovalAnswer;
-    readonly by: string;
-    readonly dialect: string;
-    readonly said?: string | undefined;
-    readonly reason?: string | undefined;
-  } | null;
+  readonly pending: Pending | null;
+  /** how what the parent shows was answered; null if it was not */
+  readonly answered: Answered | null;
 };
 
-/** The approval that waits in the session, as its parent shows it. */
-export const pendingOf = (waiting: WaitingCall | undefined, self: ChildRef): Report['pending'] =>
-  waiting
-    ? { approval: waiting.approval, ask: waiting.ask, hash: waiting.hash, from: waiting.from ?? self }
-    : null;
+type Pending = { readonly id: string; readonly from: ChildRef } & (
+  | { readonly kind: 'approval'; readonly ask: Ask; readonly hash: string }
+  | { readonly kind: 'question'; readonly question: OpenQuestion }
+);
+
+type Answered =
+  | Pick<DurableEventBody<'approval.answered'>, 'answer' | 'by' | 'dialect' | 'said' | 'reason'>
+  | Pick<DurableEventBody<'question.answered'>, 'outcome' | 'answers' | 'by' | 'dialect'>;
+
+/** What waits in the session for an answer, as its parent shows it. */
+export function pendingOf(state: SessionState, self: ChildRef): Pending | null {
+  const id = pendingId(state);
+  const waiting = waitingCalls(state).find(({ approval }) => approval === id);
+  if (id !== null && waiting) {
+    const { ask, hash, from = self } = waiting;
+    return { kind: 'approval', id, ask, hash, from };
+  }
+  const question = state.turn?.questions.find((open) => open.question === id);
+  return id !== null && question ? { kind: 'question', id, question, from: question.child ?? self } : null;
+}
 
 /** What the parent records of the report. Nothing that it has recorded before. */
 export function decideReport(
@@ -165,9 +178,9 @@ export function decideReport(
   const { turn } = state;
   const events: DurableEventBody[] = [];
   const ended = turn && call && told && isFor(told, turn.id, call) ? told : null;
-  const shown = call?.phase === 'waiting' ? call : null;
-  if (turn && shown && (ended || shown.approval !== pending?.approval))
-    events.push(mirroredAnswer(turn.id, shown, report));
+  const shown = turn && call ? shownBy(turn, call) : null;
+  if (turn && call && shown && (ended || shown.id !== pending?.id))
+    events.push(mirroredAnswer(turn.id, call.call, { ...shown, answered: report.answered }));
   if (turn && call && ended)
     events.push({
       type: 'tool.ended',
@@ -179,7 +192,7 @@ export function decideReport(
       child: { session: child.session, turn: ended.turn },
       ...(ended.untrusted && { untrusted: true }),
     });
-  else if (turn && call && pending && shown?.approval !== pending.approval)
+  else if (turn && call && pending && shown?.id !== pending.id)
     events.push(mirroredRequest(turn.id, call, pending));
   if (events.length > 0 || known.state === 'stopping' || known.state === 'stopped') return events;
   if (told?.reportTo.background && told.outcome !== 'cancelled')
@@ -193,32 +206,46 @@ export function decideReport(
 const isFor = ({ reportTo }: { readonly reportTo: ReportTo }, turn: TurnId, call: OpenCall): boolean =>
   call.child?.does === 'wait' || (reportTo.turn === turn && reportTo.call === call.call);
 
-const mirroredAnswer = (
-  turn: TurnId,
-  { call, approval, from }: WaitingCall,
-  { child, answered }: Report,
-): DurableEventBody => ({
-  type: 'approval.answered',
-  turn,
-  call,
-  approval,
-  ...(answered ?? { answer: 'deny', by: 'server', dialect: 'server', reason: 'The sub-agent stopped.' }),
-  child: from ?? child,
-});
+type Shown = { readonly id: string; readonly kind: Pending['kind']; readonly from: ChildRef };
 
-const mirroredRequest = (
+/** What the call shows of its sub-agent. */
+function shownBy(turn: Turn, call: OpenCall): Shown | null {
+  if (call.phase === 'waiting' && call.from) return { id: call.approval, kind: 'approval', from: call.from };
+  const question = turn.questions.find((open) => open.call === call.call && open.child);
+  return question?.child ? { id: question.question, kind: 'question', from: question.child } : null;
+}
+
+function mirroredAnswer(
   turn: TurnId,
-  { call }: OpenCall,
-  { approval, ask, hash, from }: NonNullable<Report['pending']>,
-): DurableEventBody => ({
-  type: 'approval.requested',
-  turn,
-  call,
-  approval,
-  ask: { ...ask, description: `${pathText(from.path)}: ${ask.description}` },
-  hash,
-  child: from,
-});
+  call: CallId,
+  { id, kind, from, answered }: Shown & Pick<Report, 'answered'>,
+): DurableEventBody {
+  const nobody = { by: 'server', dialect: 'server' };
+  if (kind === 'approval') {
+    const answer = answered && 'answer' in answered ? answered : null;
+    const stopped = { answer: 'deny', reason: 'The sub-agent stopped.', ...nobody } as const;
+    const approval = id as ApprovalId;
+    return { type: 'approval.answered', turn, call, approval, ...(answer ?? stopped), child: from };
+  }
+  const answer = answered && 'outcome' in answered ? answered : null;
+  const withdrawn = { outcome: 'withdrawn', ...nobody } as const;
+  const question = id as QuestionId;
+  return { type: 'question.answered', turn, call, question, ...(answer ?? withdrawn), child: from };
+}
+
+function mirroredRequest(turn: TurnId, { call }: OpenCall, pending: Pending): DurableEventBody {
+  const { from: child } = pending;
+  if (pending.kind === 'question') {
+    const { seq: _seq, at: _at, resume: _resume, child: _child, ...question } = pending.question;
+    const path = pathText(child.path);
+    const title = question.title === undefined ? path : `${path}: ${question.title}`;
+    return { ...question, title, type: 'question.asked', turn, call, child };
+  }
+  const { ask, hash } = pending;
+  const description = `${pathText(child.path)}: ${ask.description}`;
+  const approval = pending.id as ApprovalId;
+  return { type: 'approval.requested', turn, call, approval, ask: { ...ask, description }, hash, child };
+}
 
 const nameIn = ({ path }: ChildRef): string => path.at(-1) ?? 'agent';
 
@@ -268,9 +295,9 @@ export const stillRuns = ({ turn }: SessionState, event: DurableEventBody): bool
 export function decideInformed(
   state: SessionState,
   turn: TurnId | null,
-  approval: ApprovalId | null,
+  waits: string | null,
 ): DurableEventBody[] {
   const turns = (state.outcomes ?? []).flatMap((open) => (open.turn === turn ? [open.turn] : []));
-  if (!state.created?.parent || (turns.length === 0 && (state.told ?? null) === approval)) return [];
-  return [{ type: 'parent.informed', turns, approval }];
+  if (!state.created?.parent || (turns.length === 0 && (state.told ?? null) === waits)) return [];
+  return [{ type: 'parent.informed', turns, waits }];
 }

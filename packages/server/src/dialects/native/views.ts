@@ -15,7 +15,20 @@ const pick = <Value, Key extends keyof Value>(value: Value, ...keys: readonly Ke
 
 /** `attached`: the number of connections by dialect. */
 export const sessionView = (
-  { ref, dialect, domain, agent, title, status, archived, pinned, tags, ephemeral, ...record }: SessionRecord,
+  {
+    ref,
+    dialect,
+    domain,
+    agent,
+    title,
+    status,
+    archived,
+    pinned,
+    tags,
+    ephemeral,
+    parent,
+    ...record
+  }: SessionRecord,
   attached: api.Session['attached'],
 ): api.Session => ({
   id: ref.id,
@@ -32,6 +45,7 @@ export const sessionView = (
   ...(pinned && { pinned }),
   ...(tags.length > 0 && { tags: [...tags] }),
   ...(ephemeral && { ephemeral }),
+  ...(parent && { parent }),
   messageCount: record.messageCount,
   ...(record.lastModel && { lastModel: record.lastModel }),
   attached,
