@@ -25,13 +25,15 @@ type ModelPickerProps = {
   readonly fallback: string;
   /** looks like the fields of a form */
   readonly field?: boolean;
+  /** instead of the chosen model */
+  readonly label?: string;
   readonly onChoose: (model: string | null) => void;
 };
 
-export function ModelPicker({ value, fallback, field = false, onChoose }: ModelPickerProps) {
+export function ModelPicker({ value, fallback, field = false, label, onChoose }: ModelPickerProps) {
   const [open, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
-  const shown = value ?? `${fallback} (default)`;
+  const shown = label ?? value ?? `${fallback} (default)`;
 
   function close(): void {
     setOpen(false);
@@ -44,7 +46,7 @@ export function ModelPicker({ value, fallback, field = false, onChoose }: ModelP
         ref={button}
         type="button"
         className={`model-button ${field ? 'model-field' : 'picker'}`}
-        aria-label={`Model: ${shown}`}
+        aria-label={label ?? `Model: ${shown}`}
         aria-haspopup="dialog"
         aria-expanded={open}
         onClick={() => setOpen(!open)}

@@ -1,7 +1,7 @@
 /** Agents and domains: those that ship, and those that were added here. A domain is a group of agents that a session can use. */
 import type { Json, JsonObject } from '@parlance/protocol';
 import type { About, AgentSetup } from '@parlance/sdk';
-import { Button, Chip, Field, Select, TextArea } from '@parlance/ui/components/controls.tsx';
+import { Button, Chip, Field, IconButton, Select, TextArea } from '@parlance/ui/components/controls.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
 import { ModelPicker } from '@parlance/ui/components/model-picker/model-picker.tsx';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
@@ -247,6 +247,7 @@ function AgentDialog({ agent, tools, domains, close, save }: AgentDialogProps) {
     starters: agent?.starters?.join('\n') ?? '',
   });
   const { fields, change } = draft;
+  const [first = null, ...others] = fields.model === null ? [] : namesIn(fields.model);
 
   function confirm(): Promise<void> {
     const starters = linesIn(fields.starters).slice(0, MAX_STARTERS);
@@ -287,11 +288,17 @@ function AgentDialog({ agent, tools, domains, close, save }: AgentDialogProps) {
         Model
         <ModelPicker
           field
-          value={fields.model}
+          value={first}
           fallback={about.model}
-          onChoose={(model) => change({ model })}
+          onChoose={(model) => change({ model: model === null ? null : chainOf([model, ...others]) })}
         />
       </div>
+      {first !== null && (
+        <FallbackModels
+          models={others}
+          onChange={(models) => change({ model: chainOf([first, ...models]) })}
+        />
+      )}
       <ToolChoice chosen={fields.tools} tools={tools} onChoose={(tools) => change({ tools })} />
       <TextArea
         label="Starters, one per line"
@@ -305,6 +312,61 @@ function AgentDialog({ agent, tools, domains, close, save }: AgentDialogProps) {
     </Dialog>
   );
 }
+
+const MAX_FALLBACKS = 7;
+
+/** A chain of models is one text: `gpt-5.5, claude-opus-4-7`. */
+const namesIn = (chain: string): string[] =>
+  chain
+    .split(',')
+    .map((name) => name.trim())
+    .filter(Boolean);
+const chainOf = (models: readonly string[]): string => [...new Set(models)].join(', ');
+
+type FallbackModelsProps = {
+  readonly models: readonly string[];
+  readonly onChange: (models: readonly string[]) => void;
+};
+
+/** The models that answer while those before them are unavailable, in order. */
+function FallbackModels({ models, onChange }: FallbackModelsProps) {
+  const about = useServer();
+  return (
+    <fieldset className="fallback-models">
+      <legend>If it is unavailable</legend>
+      <ol>
+        {models.map((model, index) => (
+          <li key={model}>
+            <span>{model}</span>
+            <IconButton
+              icon="send"
+              label={`Ask ${model} earlier`}
+              disabled={index === 0}
+              onClick={() => onChange(moved(models, index))}
+            />
+            <IconButton
+              icon="close"
+              label={`Do not ask ${model}`}
+              onClick={() => onChange(models.filter((one) => one !== model))}
+            />
+          </li>
+        ))}
+      </ol>
+      {models.length < MAX_FALLBACKS && (
+        <ModelPicker
+          field
+          value={null}
+          label="Add a model"
+          fallback={about.model}
+          onChoose={(model) => model !== null && onChange([...models, model])}
+        />
+      )}
+    </fieldset>
+  );
+}
+
+const moved = (models: readonly string[], index: number): string[] =>
+  models.toSpliced(index - 1, 2, ...models.slice(index - 1, index + 1).reverse());
 
 type ToolChoiceProps = {
   /** null: all */
