@@ -4,8 +4,9 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openConsole } from '../e2e/console/console.ts';
+import { openConsole, visible } from '../e2e/console/console.ts';
 import { createContent, PAGES, type Shown } from '../e2e/console/pages.ts';
+import { scriptedModel } from '../e2e/scripted-model.ts';
 
 const FOLDER = join(import.meta.dir, '../docs/images');
 const SIZE = { width: 1_280, height: 800 };
@@ -13,7 +14,7 @@ const SIZE = { width: 1_280, height: 800 };
 const NARROW = new Set(['chat', 'approvals']);
 
 mkdirSync(FOLDER, { recursive: true });
-const place = await openConsole();
+let place = await openConsole();
 
 async function screenshot({ name, path, ready }: Shown): Promise<void> {
   const page = await place.open(path, { viewport: SIZE, reducedMotion: 'reduce' });
@@ -35,4 +36,25 @@ try {
   for (const shown of PAGES) await screenshot(shown);
 } finally {
   await place.stop();
+}
+
+const model = scriptedModel(({ model }) =>
+  model === 'large'
+    ? { status: 429, headers: { 'retry-after': '120' }, message: 'Try again in two minutes.' }
+    : { say: 'Three tests fail. They expect the old address of the server.' },
+);
+place = await openConsole({ ...model.settings, MODEL: 'large, small' });
+try {
+  await screenshot({
+    name: 'fallback',
+    path: '/',
+    async ready(page) {
+      await page.getByRole('textbox', { name: /message/i }).fill('Why do the tests fail?');
+      await page.keyboard.press('Enter');
+      await visible(page.getByText('Answered by small', { exact: true }));
+    },
+  });
+} finally {
+  await place.stop();
+  model.stop();
 }

@@ -11,12 +11,22 @@ import type { Process } from './world.ts';
 /** What the world learns of side effects, at the moment they happen. */
 export type Effects = {
   /** a model is asked for the next step of a turn */
-  modelCalled(node: Process, ref: SessionRef, turn: TurnId, prompt: Prompt): void;
+  modelCalled(node: Process, call: ModelRequest): void;
   /** the tool of a call throws */
   failed(call: string): void;
   /** the side effect of a call happens */
   happened(node: Process, tool: string, context: Pick<ToolContext, 'session' | 'owner' | 'call'>): void;
 };
+
+export type ModelRequest = {
+  readonly ref: SessionRef;
+  readonly turn: TurnId;
+  readonly model: string;
+  readonly prompt: Prompt;
+};
+
+/** The chain of every node. */
+export const MODELS = ['first', 'second'] as const;
 
 const USAGE = { inputTokens: 20, outputTokens: 10 };
 
@@ -31,18 +41,23 @@ export class Model {
 
   /** `called` is what the engine last told of a model call: it does so right before the call. */
   provider(process: Process, called: () => ModelCallInfo | null): Provider {
+    const [first, ...others] = MODELS.map((name) => this.#named(name, process, called));
+    return { ...(first as Provider), fallbacks: others };
+  }
+
+  #named(name: string, process: Process, called: () => ModelCallInfo | null): Provider {
     const model = this;
     return {
       name: 'simulated',
-      model: 'simulated',
+      model: name,
       contextLimit: 4_000,
       async *stream(prompt, signal, take) {
         const { session, turn } = called() ?? {};
         if (prompt.task === 'chat' && session && turn)
-          model.effects.modelCalled(process, session, turn, prompt);
+          model.effects.modelCalled(process, { ref: session, turn, model: name, prompt });
         const stopped = Promise.withResolvers<'stopped'>();
         signal.addEventListener('abort', () => stopped.resolve('stopped'), { once: true });
-        for (const event of model.#program(process.random, prompt)) {
+        for (const event of model.#program(process.random, prompt, name)) {
           const waited = await Promise.race([
             process.sleep(process.random.latency(8)).then(() => 'on'),
             stopped.promise,
@@ -66,7 +81,7 @@ export class Model {
     };
   }
 
-  *#program(random: Random, prompt: Prompt): Generator<ProviderEvent> {
+  *#program(random: Random, prompt: Prompt, name: string): Generator<ProviderEvent> {
     if (prompt.task !== 'chat') {
       yield { type: 'text', text: 'a summary' };
       yield { type: 'ended', usage: USAGE, stop: 'done' };
@@ -86,6 +101,11 @@ export class Model {
       };
     }
     if (random.chance(0.8)) yield* this.#block('text', random);
+    // Often, so that steps in which both fail are not rare.
+    if (this.lively && name !== MODELS[0] && failure > 0.7) {
+      yield { type: 'failed', fault: { code: 'provider_limited', message: 'The model is limited.' } };
+      return;
+    }
     if (this.lively && failure > 0.95) {
       const codes = ['provider_unavailable', 'context_too_long', 'provider_rejected'] as const;
       yield { type: 'failed', fault: { code: random.pick(codes) as never, message: 'The model failed.' } };

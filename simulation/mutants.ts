@@ -127,6 +127,23 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     "items: trim(entries.map(({ item }) => item).filter((item, index, all) => item.kind !== 'user' || all.findLastIndex((one) => one.kind === 'user') !== index)),\n    tools,",
   ),
 
+  // Chains of models.
+  'another model answers after a refusal': mutant(
+    'core/session/fallback.ts',
+    "code === 'provider_limited' || code === 'provider_unavailable'",
+    "code === 'provider_limited' || code === 'provider_unavailable' || code === 'provider_rejected'",
+  ),
+  'a model that cools down is asked': mutant(
+    'core/engine/cool-downs.ts',
+    'return found.until > now ? found.until : undefined;',
+    'return undefined;',
+  ),
+  'readers are not told that another model answers': mutant(
+    'core/engine/turn.ts',
+    'if (model === first || isKnown) return model;',
+    'if (model === first || isKnown || model) return model;',
+  ),
+
   // Calls.
   'a call runs before its start is stored': mutant(
     TOOLS,

@@ -40,6 +40,9 @@ export type NodeParts = {
 const SWEEP_MS = 500;
 const DRAIN_MS = 3_000;
 
+/** Short, so that models are probed during a run. */
+const COOL_DOWN_MS = 1_000;
+
 /** One start of a node. It is new with every start, like a process. */
 export class SimulatedNode {
   readonly process: Process;
@@ -107,6 +110,7 @@ export class SimulatedNode {
       }),
       clients: this.clients,
       provider: model.provider(process, () => called),
+      coolDownMs: COOL_DOWN_MS,
       tracer: {
         ...NO_TRACER,
         startModelCall: (info) => {

@@ -6,8 +6,7 @@
 import { type DurableEvent, type JsonObject, textOf } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../packages/server/src/core/ports/event-store.ts';
 import type { Driver } from '../packages/server/src/core/ports/lease.ts';
-import type { Prompt } from '../packages/server/src/core/ports/provider.ts';
-import { isCounted, isRepeatable, needsApproval } from './model.ts';
+import { isCounted, isRepeatable, MODELS, type ModelRequest, needsApproval } from './model.ts';
 import type { Committed } from './store.ts';
 import type { World } from './world.ts';
 
@@ -193,6 +192,9 @@ const isOfDriver = (event: DurableEvent): boolean =>
 
 const isWhole = (text: string): boolean => /^(\[[^[\]]*\]|Paused .*)$/.test(text);
 
+/** Failures that another model may answer after. A conversation may also be too long for it. */
+const CAUSES: ReadonlySet<string> = new Set(['provider_limited', 'provider_unavailable', 'context_too_long']);
+
 /** A message that a client has sent. */
 export type SentInput = {
   readonly ref: SessionRef;
@@ -208,6 +210,8 @@ export class Oracles {
   readonly #epochs = new Map<number, string>();
   /** how often the side effect of a call happened */
   readonly #effects = new Map<string, { readonly tool: string; readonly ref: SessionRef; count: number }>();
+  /** by node and model: until when it is not asked */
+  readonly #cooling = new Map<string, number>();
   /** calls whose tool has thrown */
   readonly #failed = new Set<string>();
   /** the last event that survived a failover, of sessions that have lost others */
@@ -241,6 +245,7 @@ export class Oracles {
         this.#fail(ref, `epoch ${driver.epoch} has two drivers: ${other} and ${driver.node} ${ref.id}`);
       this.#epochs.set(driver.epoch, `${driver.node} ${ref.id}`);
     }
+    this.#takeModels(node, ref, events);
     if (!this.suspended) this.#rules(ref).append(events);
   };
 
@@ -307,10 +312,11 @@ export class Oracles {
   modelCalled(
     node: string,
     driver: Driver | null,
-    { ref, turn, prompt }: { readonly ref: SessionRef; readonly turn: string; readonly prompt: Prompt },
+    { ref, turn, model, prompt, now }: ModelRequest & { readonly now: number },
   ): void {
     const log = this.log(ref);
     const isCurrent = this.#sessions.get(sessionKey(ref))?.turn === turn;
+    if (isCurrent) this.#checkModel(node, { ref, model, now, log });
     if (this.isShared && isCurrent && driver?.node !== node)
       this.#fail(ref, `${node} calls the model for a turn that ${driver?.node ?? 'nobody'} drives`);
     const started = log.find((event) => event.type === 'turn.started' && event.turn === turn);
@@ -321,6 +327,49 @@ export class Oracles {
     const text = input?.type === 'input.accepted' ? textOf(input.parts) : '';
     if (isCurrent && !JSON.stringify(prompt.items).includes(text))
       this.#fail(ref, `the model is asked without the message that it answers: ${text}`);
+  }
+
+  /**
+   * Readers are told before another model answers; a model that failed is not asked again in the same step, nor by its node while it
+   * cools down and the other one is well.
+   */
+  #checkModel(
+    node: string,
+    { ref, model, now, log }: Pick<ModelRequest, 'ref' | 'model'> & { now: number; log: DurableEvent[] },
+  ): void {
+    const [first] = MODELS;
+    const fallbacksAfter = (...types: DurableEvent['type'][]) =>
+      log
+        .slice(log.findLastIndex(({ type }) => types.includes(type)))
+        .flatMap((event) => (event.type === 'step.restarted' && event.fallback ? [event.fallback] : []));
+    const fallback = fallbacksAfter('turn.started').at(-1);
+    if (model !== first && fallback?.model !== model)
+      this.#fail(ref, `${model} is asked, but readers were not told`);
+    const passed = fallbacksAfter('turn.started', 'step.ended').flatMap((one) => one.passed);
+    if (passed.some((one) => one.model === model && one.reason === 'failed'))
+      this.#fail(ref, `${model} is asked again in the step that it failed in`);
+    const until = this.#cooling.get(`${node} ${model}`) ?? 0;
+    const other = MODELS.find((one) => one !== model) ?? '';
+    const isOtherWell =
+      !this.#cooling.has(`${node} ${other}`) && !fallback?.passed.some((one) => one.model === other);
+    if (until > now && isOtherWell) this.#fail(ref, `${node} asks ${model}, which cools down until ${until}`);
+  }
+
+  /** What a node knows of its models, as far as its log tells. */
+  #takeModels(node: string, ref: SessionRef, events: readonly DurableEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'step.ended' && event.model !== undefined)
+        this.#cooling.delete(`${node} ${event.model}`);
+      // Both have failed; the log does not say which of them last.
+      else if (event.type === 'turn.failed' && CAUSES.has(event.fault.code))
+        for (const model of MODELS) this.#cooling.set(`${node} ${model}`, 0);
+      else if (event.type === 'step.restarted' && event.fallback) {
+        if (!CAUSES.has(event.fault.code))
+          this.#fail(ref, `the model changes after ${event.fault.code}, which is not an outage`);
+        for (const { model, reason, until = 0 } of event.fallback.passed)
+          if (reason === 'failed') this.#cooling.set(`${node} ${model}`, until);
+      }
+    }
   }
 
   /** At the end: acknowledged messages are stored once and in order, refused ones are not, outcomes tell the truth. */

@@ -75,8 +75,8 @@ class Run {
     this.#bus = new Bus(world);
     const effects: Effects = {
       failed: (call) => this.#oracles.failed(call),
-      modelCalled: ({ name }, ref, turn, prompt) =>
-        this.#oracles.modelCalled(name, this.#database.driverOf(ref), { ref, turn, prompt }),
+      modelCalled: ({ name, clock }, call) =>
+        this.#oracles.modelCalled(name, this.#database.driverOf(call.ref), { ...call, now: clock.now() }),
       happened: ({ name }, tool, { owner, session, call }) =>
         this.#oracles.happened(name, tool, { ref: { owner, id: session }, call }),
     };

@@ -49,7 +49,7 @@ describe.skipIf(NO_BROWSER)('a chain of models', () => {
       await removed(page.getByRole('dialog', { name: 'Choose a model' }));
     };
     expect(await dialog.getByRole('group', { name: 'If it is unavailable' }).count()).toBe(0);
-    await choose(/^Model:/, 'large');
+    await choose(/^Model:/, 'huge');
     const group = dialog.getByRole('group', { name: 'If it is unavailable' });
     for (const name of ['medium', 'small', 'tiny']) await choose('Add a model', name);
     const items = () => group.getByRole('listitem').allInnerTexts();
@@ -62,6 +62,6 @@ describe.skipIf(NO_BROWSER)('a chain of models', () => {
     if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}.agent.png` });
     await dialog.getByRole('button', { name: 'Save' }).click();
     await removed(dialog);
-    await visible(page.getByText('large, small, medium', { exact: true }));
+    await visible(page.getByText('huge, small, medium', { exact: true }));
   });
 });

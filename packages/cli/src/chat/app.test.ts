@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cuttingProxy } from '../../../../e2e/console/cutting-proxy.ts';
-import { type DictatedModel, dictatedModel } from '../../../../e2e/scripted-model.ts';
+import { type DictatedModel, dictatedModel, scriptedModel } from '../../../../e2e/scripted-model.ts';
 import { durableOf, startProcess } from '../../../../e2e/server-process.ts';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
 import { until } from '../../../server/src/testing/until.ts';
@@ -58,6 +58,31 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     const colours = await terminal.screen(true);
     expect(colours).toContain('\x1b[35mconst');
     expect(colours).toContain('\x1b[32m"a"');
+  });
+
+  test('another model of the chain is named in the conversation, below the turn and in the status line', async () => {
+    const chain = scriptedModel(({ model: name }) =>
+      name === 'large'
+        ? { status: 429, headers: { 'retry-after': '120' }, message: 'Slow down.' }
+        : { say: 'Hello.' },
+    );
+    const other = await startTestServer({ ...chain.settings, MODEL: 'large,small' });
+    try {
+      await using terminal = await openTerminal({
+        args: ['chat'],
+        cwd: other.root,
+        env: { HOME: home, PARLANCE_URL: other.http },
+      });
+      await terminal.shows(READY);
+      await terminal.type('hello');
+      await terminal.press('Enter');
+      const screen = await terminal.shows(/small instead of large/);
+      expect(screen).toMatch(/Slow down\. small answers\s+instead\./);
+      expect(screen).toMatch(/answered by small · /);
+    } finally {
+      await other.stop();
+      chain.stop();
+    }
   });
 
   test('retries of the model are one line with the text of the model API', async () => {
