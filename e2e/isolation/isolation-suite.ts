@@ -231,6 +231,8 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
         for (const { status, text } of await responsesOf(route, probesOf(route, data.ids), who)) {
           // The session is idle, so a stream may have nothing to show.
           if (status === 204 && route.answers[204]) continue;
+          // Its approval is pending: the preview of a rewind is for idle sessions.
+          if (status === 409 && name.endsWith('/rewind')) continue;
           expect([name, status]).toEqual([name, 200]);
           if (!/grants|workflow-logs|shares/.test(name) && text !== STREAM)
             expect(text).toContain(data.marker);

@@ -197,7 +197,7 @@ async function startTask(
 }
 
 async function askQuestion(server: TestServer, owner: Person, marker: string): Promise<string> {
-  const questions = [{ header: marker, question: marker, options: [{ label: 'PostgreSQL' }] }];
+  const questions = [{ header: 'Storage', question: marker, options: [{ label: 'PostgreSQL' }] }];
   const { text } = await request(server, owner, {
     method: 'POST',
     path: `/v1/sessions/${crypto.randomUUID()}/commands`,

@@ -424,7 +424,7 @@ export const SkillsQuery = z.object({
     .optional()
     .describe('a session, whose folder may have skills; default: the server’s folder'),
 });
-export const RevokedInstructions = z.object({
+export const InstructionsQuery = z.object({
   path: z.string().min(1).max(4_096),
   everyone: z
     .enum(['true', 'false'])

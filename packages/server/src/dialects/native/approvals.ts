@@ -3,8 +3,8 @@ import { type ApprovalId, Fault, type QuestionId } from '@parlance/protocol';
 import {
   AnswerApproval,
   AnswerQuestion,
+  InstructionsQuery,
   PageQuery,
-  RevokedInstructions,
   SkillsQuery,
 } from '@parlance/protocol/api';
 import { requirePermission } from '../../core/index.ts';
@@ -66,7 +66,7 @@ export const approvalEndpoints = [
     summary: 'Revokes a decision: the file is not used any more, and the next turn asks again',
     security: 'caller',
     examples: () => [{ query: { path: '/work/AGENTS.md' } }],
-    query: RevokedInstructions,
+    query: InstructionsQuery,
     answers: { 204: { description: 'Revoked' } },
     errors: [400, 401, 403, 404],
     async handle({ principal, query: { path, everyone } }, { decisions }) {
