@@ -87,7 +87,18 @@ function rewoundEntry(
   }: Pick<DurableEvent, 'at' | 'seq'> & { rewind: string; undoes?: string | undefined | null; by: string },
   conversation: boolean,
 ): RewoundView {
-  return { kind: 'rewound', rewind, undoes, conversation, files: null, isUndone: false, by, at, seqs: [seq] };
+  return {
+    kind: 'rewound',
+    rewind,
+    undoes,
+    conversation,
+    files: null,
+    isRestoring: false,
+    isUndone: false,
+    by,
+    at,
+    seqs: [seq],
+  };
 }
 
 const markedUndone = (entries: readonly Entry[], rewind: string): readonly Entry[] =>
@@ -136,22 +147,26 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
       const undo = rewoundEntry({ ...event, undoes: event.rewind, rewind: '' }, true);
       return { ...view, entries: [...markedUndone(entries, event.rewind), undo], replacing: null };
     }
-    case 'rewind.started':
-      return view;
-    case 'files.rewound': {
-      const { rewind, undoes, restored, kept, more, failed, seq } = event;
-      const files = { restored, kept, more, failed };
+    case 'rewind.started': {
+      const { rewind, undoes } = event;
       const entries = undoes === undefined ? view.entries : markedUndone(view.entries, undoes);
       const last = entries.at(-1);
-      const isSame =
-        last?.kind === 'rewound' &&
-        (last.rewind === rewind || (last.rewind === '' && last.undoes !== null && last.undoes === undoes));
-      return {
-        ...view,
-        entries: isSame
-          ? [...entries.slice(0, -1), { ...last, rewind, files, seqs: [...last.seqs, seq] }]
-          : [...entries, { ...rewoundEntry(event, false), files }],
-      };
+      // One command has rewound the conversation as well.
+      const isSame = last?.kind === 'rewound' && last.seqs.at(-1) === event.seq - 1;
+      const started = isSame
+        ? { ...last, rewind, isRestoring: true, seqs: [...last.seqs, event.seq] }
+        : { ...rewoundEntry(event, false), isRestoring: true };
+      return { ...view, entries: [...(isSame ? entries.slice(0, -1) : entries), started] };
+    }
+    case 'files.rewound': {
+      const { rewind, restored, kept, more, failed, seq } = event;
+      const files = { restored, kept, more, failed };
+      const entries = view.entries.map((entry) =>
+        entry.kind === 'rewound' && entry.rewind === rewind
+          ? { ...entry, files, isRestoring: false, seqs: [...entry.seqs, seq] }
+          : entry,
+      );
+      return { ...view, entries };
     }
     case 'session.configured':
       return {

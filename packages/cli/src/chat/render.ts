@@ -46,6 +46,7 @@ export function renderRow(row: Row, context: RenderContext): Rendered {
             context,
           ),
         );
+      if (row.entry.kind === 'rewound' && row.entry.isRestoring) return unfinished([]);
       if (row.entry.kind === 'rewound')
         return final(rewoundText(row.entry).flatMap((line) => divider(safeLine(line), context)));
       if (row.entry.kind === 'history') return final(historyLines(row.entry.items, context));

@@ -110,8 +110,10 @@ export type RewoundView = Numbered & {
   readonly undoes: string | null;
   /** whether the conversation was rewound, or is as before again */
   readonly conversation: boolean;
-  /** null if no files were restored, or not yet */
+  /** null if no files are restored, or not yet */
   readonly files: RewoundFiles | null;
+  /** files are being restored */
+  readonly isRestoring: boolean;
   readonly isUndone: boolean;
   readonly by: string;
 };

@@ -130,7 +130,8 @@ function Cleared({ by }: { by: string }) {
 
 function Rewound({ session, entry }: { session: string; entry: RewoundView }) {
   const [undoing, setUndoing] = useState(false);
-  const mayUndo = may(useServer(), 'tool:approve') && !entry.isUndone && entry.rewind !== '';
+  const mayUndo =
+    may(useServer(), 'tool:approve') && !entry.isUndone && !entry.isRestoring && entry.rewind !== '';
   return (
     <div className="rewound">
       {rewoundText(entry).map((line) => (

@@ -224,7 +224,8 @@ export function shownOf(view: Pick<SessionView, 'entries' | 'versions'>, chosen:
 }
 
 /** A rewind in words, a line for each thing to know. */
-export function rewoundText({ conversation, files, undoes, isUndone }: RewoundView): string[] {
+export function rewoundText({ conversation, files, undoes, isUndone, isRestoring }: RewoundView): string[] {
+  if (isRestoring) return ['Restoring files …'];
   const counted = (count: number) => (count === 1 ? '1 file' : `${count} files`);
   const all = files?.restored ?? [];
   const restored = all.filter(({ path }) => !path.endsWith('/')).length || all.length;
