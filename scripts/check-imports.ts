@@ -102,6 +102,7 @@ const WITHOUT_ZOD = [
   'question-text',
   'server-sent-events',
   'session-summary',
+  'spending',
   'title',
   'visible',
 ].map((name) => `protocol/${name}`);

@@ -101,6 +101,7 @@ export default defineConfig({
           'fallback',
           'questions',
           'rewind',
+          'spend-limits',
           'own-tools',
           'own-agents',
           'terminal',

@@ -6,6 +6,7 @@ import { ApprovalId, CallId, InputId, QuestionId, TurnId } from './ids.ts';
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
 import { Answers } from './questions.ts';
+import { Amount } from './spend.ts';
 import { ANSWER_TERMS, TURN_OPTIONS } from './turn-options.ts';
 
 export const SessionCreate = z.object({
@@ -128,6 +129,8 @@ export const SessionConfigure = z.object({
   model: z.string().trim().min(1).max(200).nullable().optional(),
   approval: ApprovalMode.nullable().optional(),
   agent: z.string().max(200).optional(),
+  /** above it, a turn asks before its next step */
+  limit: Amount.nullable().optional(),
 });
 export const SessionArchive = z.object({ type: z.literal('session.archive') });
 export const SessionUnarchive = z.object({ type: z.literal('session.unarchive') });

@@ -28,6 +28,7 @@ import { ApprovalId, BlockId, CallId, ConnectionId, InputId, QuestionId, Session
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
 import { Answers, QUESTION, QuestionOutcome } from './questions.ts';
+import { Amount, Cost, LimitUse, ModelTask } from './spend.ts';
 import { ANSWER_TERMS, TURN_OPTIONS } from './turn-options.ts';
 
 /**
@@ -119,7 +120,23 @@ export const EVENTS = {
     model: z.string().nullable().optional(),
     approval: ApprovalMode.nullable().optional(),
     agent: AgentRef.optional(),
+    /** above it, a turn asks before its next step; null: none */
+    limit: Amount.nullable().optional(),
     by: z.string(),
+  }),
+  /** A model was called for something else than a step. */
+  'usage.recorded': durable('session', {
+    task: ModelTask,
+    /** name of the model */
+    model: z.string(),
+    usage: Usage,
+    cost: Cost.optional(),
+    /** the turn that it is counted for */
+    during: TurnId.optional(),
+    /** id of the agent */
+    agent: z.string(),
+    /** id of the API key of the caller */
+    apiKey: z.string().optional(),
   }),
 
   'session.renamed': durable('session', {
@@ -155,6 +172,8 @@ export const EVENTS = {
     joins: TurnId.optional(),
     /** the question that it answers: the model reads the answer, not the message */
     answers: QuestionId.optional(),
+    /** id of the API key that sent it */
+    apiKey: z.string().optional(),
     /** contains content that the user did not write; pages and links count without it */
     untrusted: z.boolean().optional(),
     /** instructions for the model directly before and after the parts */
@@ -243,7 +262,11 @@ export const EVENTS = {
     counted: z.boolean().optional(),
     /** our own estimate of the same content */
     estimate: z.number().optional(),
+    /** in millionths of a US dollar, at the price of that moment; absent if the model had none */
+    cost: Cost.optional(),
   }),
+  /** 80 % of a limit on money or tokens is used. */
+  'limit.approached': durable('turn', { turn: TurnId, limit: LimitUse }),
 
   'call.requested': durable('turn', {
     turn: TurnId,

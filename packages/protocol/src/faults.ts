@@ -42,6 +42,8 @@ export const FaultCode = z.enum([
   'context_too_long',
   /** the model's answer exceeds the server's limit */
   'answer_too_long',
+  /** a limit on money or tokens is used up; a retry does not help until it is reset or raised */
+  'budget_exhausted',
   /** a limit of the caller: too many messages, sockets or sessions */
   'limited',
   /** the server is overloaded */

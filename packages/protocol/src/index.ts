@@ -12,6 +12,8 @@ export * from './question-text.ts';
 export * from './questions.ts';
 export * from './session-file.ts';
 export * from './session-summary.ts';
+export * from './spend.ts';
+export * from './spending.ts';
 export * from './title.ts';
 export * from './turn-options.ts';
 export * from './upcast.ts';

@@ -35,6 +35,8 @@ export const Principal = z.object({
   permissions: z.array(Permission).readonly(),
   /** dialects that the caller's API key is limited to; absent: all */
   dialects: z.array(z.string()).readonly().optional(),
+  /** id of the caller's API key */
+  apiKey: z.string().optional(),
 });
 export type Principal = z.infer<typeof Principal>;
 

@@ -13,7 +13,7 @@ export type SessionSummary = {
   readonly pinned: boolean;
   /** sorted */
   readonly tags: string[];
-  /** inputs, texts, approvals, spoken answers, deferred calls, notices and final calls */
+  /** inputs, texts, approvals, notices of limits, spoken answers, deferred calls, notices and final calls */
   readonly messageCount: number;
   /** the model that answered last; absent until one has */
   readonly lastModel?: string;
@@ -63,6 +63,7 @@ export function summaryChange(
       return messages(event.text === '' ? 0 : 1);
     case 'approval.requested':
     case 'files.rewound':
+    case 'limit.approached':
       return messages(1);
     case 'question.asked':
     case 'question.repeated':

@@ -85,6 +85,8 @@ const EVENT_UPCASTS: readonly EventUpcast[] = [
     'call.delegated': ADDED,
     'child.stopped': ADDED,
     'parent.informed': ADDED,
+    'usage.recorded': ADDED,
+    'limit.approached': ADDED,
   },
 ];
 

@@ -8,6 +8,7 @@ import type {
   DialectList,
   FoundPage,
   InstructionsDecision,
+  LimitUses,
   ModelList,
   PendingQuestion,
   Price,
@@ -23,6 +24,9 @@ import type {
   TagCount,
   TagList,
   Token,
+  UsageLabel,
+  UsageQuery,
+  UsageReport,
 } from '@parlance/protocol/api';
 import { type ActivityEvent, activityEvents } from './activity.ts';
 import {
@@ -57,6 +61,12 @@ export type ConnectOptions = {
 };
 
 export type Page = CallOptions & SessionsQuery;
+
+export type UsageOptions = CallOptions &
+  Omit<UsageQuery, 'by' | 'format'> & {
+    /** the labels of a row; without them, one row for everything */
+    readonly by?: readonly UsageLabel[];
+  };
 
 export type Login = { readonly token: string; readonly role: Role };
 export type Me = { readonly id: string; readonly role: Role; readonly permissions: readonly Permission[] };
@@ -114,6 +124,14 @@ export type Parlance = {
   skills(options?: CallOptions & { session?: string }): Promise<readonly Skill[]>;
   /** Prices of models by name: as an admin has set them, else of the catalogue (`catalogue` is its date). */
   prices(options?: CallOptions): Promise<Readonly<Record<string, Price>>>;
+  readonly usage: {
+    /** What model calls have used: of the caller; for admins, of everybody. This month by default. */
+    report(options?: UsageOptions): Promise<UsageReport>;
+    /** The same as CSV. */
+    csv(options?: UsageOptions): Promise<string>;
+    /** The limits on money and tokens that apply to the caller, and how much of each is used. */
+    limits(options?: CallOptions): Promise<LimitUses['limits']>;
+  };
   readonly keys: ApiKeys;
   /** browser extensions */
   readonly pairings: Pairings;
@@ -244,6 +262,17 @@ export function connect(options: ConnectOptions = {}): Parlance {
     async prices({ signal } = {}) {
       const { prices } = await http.json<Prices>({ path: '/v1/prices', signal });
       return prices;
+    },
+    usage: {
+      report: ({ signal, by = [], ...query } = {}) =>
+        http.json({ path: '/v1/usage', query: { ...query, by: by.join(',') }, signal }),
+      async csv({ signal, by = [], ...query } = {}) {
+        const csv = { ...query, by: by.join(','), format: 'csv' };
+        return (await http.response({ path: '/v1/usage', query: csv, signal })).text();
+      },
+      async limits({ signal } = {}) {
+        return (await http.json<LimitUses>({ path: '/v1/usage/limits', signal })).limits;
+      },
     },
     keys: apiKeys(http),
     pairings: pairings(http),

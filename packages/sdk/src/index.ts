@@ -16,7 +16,15 @@ export type * from '@parlance/protocol/api';
 export type { ActivityEvent, FramesEvent, TappedFrame } from './activity.ts';
 export type { Administration, ApiKeys, Pairings } from './administration.ts';
 export type { Answer, ApprovalDecision, FollowOptions, GivenAnswers } from './ask.ts';
-export { type ConnectOptions, connect, type Login, type Me, type Page, type Parlance } from './connect.ts';
+export {
+  type ConnectOptions,
+  connect,
+  type Login,
+  type Me,
+  type Page,
+  type Parlance,
+  type UsageOptions,
+} from './connect.ts';
 export type { Reset, SessionStreamEvent, Snapshot } from './cursor.ts';
 export { ParlanceError, type ParlanceErrorCode } from './error.ts';
 export type { EventsOptions } from './event-stream.ts';

@@ -29,8 +29,8 @@ const LOST = new Set([408, 502, 504]);
 
 /** `repeatable`: the request is idempotent. */
 export function worthRetrying(error: ParlanceError, repeatable: boolean): boolean {
-  // The server has already retried its provider.
-  if (error.code.startsWith('provider_')) return false;
+  // The server has already retried its provider. A budget is used up until it is reset.
+  if (error.code.startsWith('provider_') || error.code === 'budget_exhausted') return false;
   if (error.code === 'unreachable') return repeatable;
   const { status = 0 } = error;
   return REFUSED.has(status) || (repeatable && LOST.has(status));

@@ -4,6 +4,7 @@
  * the same view as durable and ephemeral events together.
  */
 import type { DurableEvent, DurableEventType, EphemeralEvent, Json, Usage } from '@parlance/protocol';
+import { addSpent } from '@parlance/protocol/spending';
 import { titleOf } from '@parlance/protocol/title';
 import type { SessionStreamEvent, Snapshot } from './cursor.ts';
 import {
@@ -174,7 +175,18 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
         model: event.model === undefined ? view.model : event.model,
         approvalMode: event.approval === undefined ? view.approvalMode : event.approval,
         agent: event.agent ?? view.agent,
+        limit: event.limit === undefined ? view.limit : event.limit,
       };
+    case 'usage.recorded': {
+      const counted = { ...view, spent: addSpent(view.spent, event) };
+      const during = turns.currentTurn(view)?.turn;
+      const seen = (turn: TurnView) => ({ ...turn, seqs: [...turn.seqs, event.seq] });
+      return during ? turns.inTurn(counted, during, seen) : counted;
+    }
+    case 'limit.approached': {
+      const { limit, at, seq } = event;
+      return inTurn(view, event, (turn) => turns.withItem(turn, { kind: 'limit', limit, at, seqs: [seq] }));
+    }
     case 'session.renamed':
       return { ...view, title: event.title };
     case 'session.archived':
@@ -254,14 +266,16 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
         return turns.withItem({ ...before, items, fallback: fallback.model }, { ...restart, fallback });
       });
     }
-    case 'step.ended':
-      return inTurn({ ...view, usage: sum(view.usage, event.usage) }, event, (turn) => ({
+    case 'step.ended': {
+      const spent = addSpent(view.spent, event);
+      return inTurn({ ...view, usage: sum(view.usage, event.usage), spent }, event, (turn) => ({
         ...turns.withWriting(turn, []),
         ...(turn.fallback !== undefined && turn.fallback !== event.model && { fallback: undefined }),
         steps: turn.steps + 1,
         usage: sum(turn.usage, event.usage),
         seqs: [...turn.seqs, event.seq],
       }));
+    }
     case 'call.requested':
       return inTurn(view, event, (turn) => turns.withItem(turn, calls.requestedCall(event)));
     case 'approval.requested':

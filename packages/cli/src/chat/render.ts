@@ -3,6 +3,7 @@
 import type { HistoryItem, Part } from '@parlance/protocol';
 import { instructionsText } from '@parlance/protocol/instructions';
 import { writtenQuestion } from '@parlance/protocol/question-text';
+import { limitNotice } from '@parlance/protocol/spending';
 import type {
   ApprovalView,
   BlockView,
@@ -81,6 +82,8 @@ function renderItem(item: Item, context: RenderContext): Rendered {
       return final(divider('The server restarted and resumed the turn.', context));
     case 'instructions':
       return final(divider(instructionsText(item.files) || 'No project instructions.', context));
+    case 'limit':
+      return final(divider(limitNotice(item.limit), context));
     case 'compaction':
       return final(compactionLines(item, context));
   }

@@ -4,6 +4,7 @@
  */
 import type {
   AgentRef,
+  Amount,
   Answers,
   ApprovalAnswer,
   ApprovalId,
@@ -21,6 +22,7 @@ import type {
   HistoryItem,
   InputId,
   JsonObject,
+  LimitUse,
   Outcome,
   Part,
   ProjectFile,
@@ -30,6 +32,7 @@ import type {
   QuestionPurpose,
   RewoundFiles,
   SessionId,
+  Spent,
   TurnId,
   Usage,
 } from '@parlance/protocol';
@@ -73,6 +76,10 @@ export type SessionView = {
   readonly usage: Usage;
   /** files of the working folder that are instructions or skills, and those that nobody has accepted */
   readonly instructions: readonly ProjectFile[];
+  /** all model calls, also those for titles and summaries; `cost` is in millionths of a US dollar */
+  readonly spent: Spent;
+  /** above it, a turn asks before its next step */
+  readonly limit: Amount | null;
   /** context use after the last turn or compaction */
   readonly context: ContextUse | null;
 };
@@ -184,7 +191,11 @@ export type Item =
   | RestartView
   | ResumedView
   | InstructionsView
+  | LimitView
   | CompactionView;
+
+/** 80 % of a limit on money or tokens is used. */
+export type LimitView = Numbered & { readonly kind: 'limit'; readonly limit: LimitUse };
 
 /** An input that joined the turn: the model has read it from here on. */
 export type JoinedView = InputView & { readonly kind: 'input' };
@@ -365,6 +376,8 @@ export const EMPTY: SessionView = {
   grants: [],
   instructions: [],
   usage: NO_USAGE,
+  spent: { tokens: 0, cost: 0 },
+  limit: null,
   context: null,
 };
 

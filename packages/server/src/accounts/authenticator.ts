@@ -46,11 +46,13 @@ const principalOf = (user: StoredUser): Principal => ({
   permissions: ROLE_PERMISSIONS[user.role],
 });
 
-const principalOfKey = ({ name, role, dialects }: KeyClaims): Principal => ({
+const principalOfKey = ({ id, name, role, dialects, origin }: KeyClaims): Principal => ({
   id: PrincipalId.parse(name),
   role,
   permissions: ROLE_PERMISSIONS[role],
   ...(dialects && { dialects }),
+  // A paired extension is not an API key.
+  ...(origin === undefined && { apiKey: id }),
 });
 
 /**

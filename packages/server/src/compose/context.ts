@@ -28,7 +28,6 @@ import type { Readiness } from '../telemetry/readiness.ts';
 import type { McpTools } from '../tools/mcp/open.ts';
 import type { ServerContext } from './dialects.ts';
 import type { Backend } from './engine.ts';
-import { openPrices } from './prices.ts';
 import type { LiveConfig } from './setup/live-config.ts';
 import { modelLists, modelsOf, vendorStates } from './setup/model-lists.ts';
 import type { LiveSetup } from './setup/open.ts';
@@ -45,7 +44,7 @@ export type ContextParts = {
 
 export function serverContext(config: Config, parts: ContextParts): ServerContext {
   const { backend, dialects, state, sockets, budgets, readiness } = parts;
-  const { engine, authenticator, log, metrics, store, mcp, own, sandbox, setup } = backend;
+  const { engine, authenticator, log, metrics, store, mcp, own, prices, sandbox, setup } = backend;
   return {
     engine,
     own,
@@ -66,7 +65,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
         dialects: dialects.map(({ name }) => name),
       }),
       pairings: openPairings({ pairings: store.pairings, log }),
-      prices: openPrices(store.settings, setup.live),
+      prices,
       listeners: () => [
         ...state.listening.map(({ dialect, port, number }) => ({
           address: config.host,

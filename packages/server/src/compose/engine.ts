@@ -47,6 +47,7 @@ import { findSandbox, type Sandbox } from '../tools/shell/sandbox.ts';
 import { agentCatalog, chainsIn, DEFAULT_INSTRUCTIONS } from './domains.ts';
 import { liveProvider } from './live-provider.ts';
 import { providersByModel } from './model-provider.ts';
+import { openPrices, type Prices } from './prices.ts';
 import { followSettings, type LiveSetup, openSetup } from './setup/open.ts';
 import { openStorage, type Storage } from './storage.ts';
 
@@ -59,6 +60,7 @@ export type Backend = {
   readonly engine: Engine;
   readonly mcp: McpTools;
   readonly own: OwnModules;
+  readonly prices: Prices;
   readonly sandbox: Sandbox | null;
   readonly setup: LiveSetup;
 };
@@ -98,6 +100,7 @@ export async function openBackend(
   const clients = new ClientToolBroker();
   const setup = await openSetup(config, { storage, dialects, log }, resources);
   const { live } = setup;
+  const prices = await openPrices({ store, live, log }, resources);
   const catalog = agentCatalog(live.current, dialects);
   const providerFor = providersByModel(config, live, log);
   for (const model of chainsIn(live.current, catalog)) providerFor(model);
@@ -109,6 +112,10 @@ export async function openBackend(
     store: metered(store, metrics),
     search: store.search,
     turns: store.turns,
+    usage: store.usage,
+    usageDays: config.usageDays,
+    spendLimits: () => live.current.spendLimits,
+    priceOf: prices.of,
     shares: store.shares,
     isOwner: async (name, since) => {
       if (name === LOCAL.id) return config.auth === 'open';
@@ -153,7 +160,7 @@ export async function openBackend(
   if (isRoot())
     log.warn({}, 'running as root: a command that escapes its sandbox has all rights; use another user');
   warnOfPackages(config, live.current, log);
-  return { log, metrics, storage, store, authenticator, engine, mcp, own, sandbox, setup };
+  return { log, metrics, storage, store, authenticator, engine, mcp, own, prices, sandbox, setup };
 }
 
 /** Loaded only if traces are exported. */

@@ -29,6 +29,7 @@ export const STORED_LISTS = [
   'allowedOrigins',
   'listeners',
   'contextLimits',
+  'spendLimits',
 ] as const;
 
 export const STORED_KEYS = [...STORED_MODEL_SETTINGS, ...STORED_LISTS] as const;
@@ -79,6 +80,7 @@ export function changeableWith(given: ModelSettings & Lists, stored: StoredSetti
     domains: byId(parsed('domains') ?? [], given.domains),
     mcpServers: { ...startedIn(homeFolder(), parsed('mcpServers') ?? {}), ...given.mcpServers },
     contextLimits: { ...parsed('contextLimits'), ...given.contextLimits },
+    spendLimits: [...given.spendLimits, ...(parsed('spendLimits') ?? [])],
     listeners: [...given.listeners, ...(parsed('listeners') ?? [])],
     allowedOrigins: [...new Set([...given.allowedOrigins, ...(parsed('allowedOrigins') ?? [])])],
   };

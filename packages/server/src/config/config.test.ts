@@ -99,6 +99,7 @@ describe('defaults', () => {
       turnsAtOnce: 1_000,
       subAgents: 8,
       turnsWaiting: 1_000,
+      usageDays: 400,
       storedBytes: 53_687_091_200,
       answerCharacters: 4_000_000,
       argumentCharacters: 8_000_000,
@@ -119,6 +120,7 @@ describe('defaults', () => {
       rules: [],
       agents: [],
       domains: [],
+      spendLimits: [],
       mcpServers: {},
     });
   });

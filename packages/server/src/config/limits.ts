@@ -225,6 +225,13 @@ const TABLE = {
     reached:
       'new inputs and sessions are refused; the fault `overloaded` with a retry time: 503. Running turns finish; reading and archiving still work',
   },
+  usageDays: {
+    argument: 'COUNT',
+    fallback: 400,
+    range: [31, 10_000],
+    description: 'how many days the usage of models is kept, as sums by day',
+    reached: 'older sums are deleted',
+  },
   answerCharacters: {
     argument: 'CHARACTERS',
     fallback: 4_000_000,

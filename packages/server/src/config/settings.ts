@@ -1,5 +1,6 @@
 /** The table of settings: source of parsing, `--help` and the documentation. */
 
+import { SpendLimit } from '@parlance/protocol';
 import { z } from 'zod';
 import { DIALECT_NAMES } from '../dialects/names.ts';
 import {
@@ -76,6 +77,8 @@ const domains = () =>
     'must be a list of domains',
   );
 
+const spendLimits = () => z.array(SpendLimit, 'must be a list of limits').max(200);
+
 /** A setting available only in the config file. */
 const fileOnly = <Schema extends z.ZodType>(schema: () => Schema, fallback: object, description: string) => ({
   env: [],
@@ -94,6 +97,11 @@ const FILE_ONLY = {
   ),
   agents: fileOnly(agents, [], 'additional agents, or replacements of built-in ones'),
   domains: fileOnly(domains, [], 'additional domains, or replacements of built-in ones'),
+  spendLimits: fileOnly(
+    spendLimits,
+    [],
+    'limits on money and tokens: [{per: turn | session | agent | key | user, of, in: day | month, dollars, tokens}]',
+  ),
   mcpServers: {
     ...fileOnly(() => McpServers, {}, 'Model Context Protocol servers whose tools are offered'),
     secret: true,

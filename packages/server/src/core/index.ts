@@ -22,10 +22,11 @@ export type {
   SessionSnapshot,
   Sink,
 } from './engine/snapshot.ts';
+export type { ModelPrice } from './engine/spending.ts';
 export type { Watch } from './engine/subscriptions.ts';
 export { TextBuffer } from './engine/text-buffer.ts';
 export type { StepGate } from './engine/turn-deps.ts';
-export type { IndexedTurn, TurnState } from './ports/event-store.ts';
+export type { IndexedTurn, TurnState, UsageLabels, UsageRow } from './ports/event-store.ts';
 export {
   labelKey,
   type SessionFilter,

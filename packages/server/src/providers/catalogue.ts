@@ -39,7 +39,7 @@ export const knownModels = (vendor: Vendor): CatalogueModel[] =>
   Object.values(providers[vendor]?.models ?? {});
 
 /** Also for a dated version of the model: `gpt-4o-2024-08-06`, `claude-haiku-4-5-20251001`. */
-function knownModel(vendor: Vendor, name: string): CatalogueModel | undefined {
+export function knownModel(vendor: Vendor, name: string): CatalogueModel | undefined {
   const models = providers[vendor]?.models ?? {};
   const plain = name.replace(/-(\d{8}|\d{4}-\d{2}-\d{2})$/, '');
   return [name, plain].flatMap((id) => (Object.hasOwn(models, id) ? [models[id]] : []))[0];

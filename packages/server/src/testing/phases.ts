@@ -28,6 +28,7 @@ export const asking = (more: Partial<DecisionContext> = {}): DecisionContext => 
   dialect: 'native',
   via: undefined,
   key: undefined,
+  apiKey: undefined,
   domain: 'general',
   agent: CODER,
   answeredBy: undefined,

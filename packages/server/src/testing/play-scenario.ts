@@ -5,6 +5,7 @@ import {
   type QuestionContent,
   type QuestionId,
   type SessionEvent,
+  type SpendLimit,
   textPart,
 } from '@parlance/protocol';
 import { z } from 'zod';
@@ -27,6 +28,7 @@ type End = {
   readonly provider?: Provider;
   /** a tool that edits files, and their checkpoints */
   readonly edits?: boolean;
+  readonly spendLimits?: readonly SpendLimit[];
 };
 
 /** Runs `act` on a stage with these answers until the last of `turns` turns has ended. */
@@ -34,11 +36,24 @@ export const scenario =
   (
     answers: Line[][],
     act: (harness: Harness) => Promise<unknown>,
-    { last = 'turn.ended', turns = 1, maxSteps = 10, tools = [], provider, edits = false }: End = {},
+    {
+      last = 'turn.ended',
+      turns = 1,
+      maxSteps = 10,
+      tools = [],
+      provider,
+      edits = false,
+      spendLimits = [],
+    }: End = {},
   ): Scenario =>
   async () => {
     const harness = await createHarness(answers, {
-      parts: { maxSteps, ...(provider && { provider }), ...(edits && { checkpoints: CHECKPOINTS }) },
+      parts: {
+        maxSteps,
+        spendLimits: () => spendLimits,
+        ...(provider && { provider }),
+        ...(edits && { checkpoints: CHECKPOINTS }),
+      },
       tools: edits ? [...tools, EDIT] : tools,
     });
     const ended = (async () => {

@@ -407,6 +407,30 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ({ engine }) => say(engine, 'Test it'),
   ),
 
+  'limit-approached': scenario(
+    [calls('lookup', { word: 'parlance' }), says('A word.')],
+    ({ engine }) => say(engine, 'Look it up'),
+    { spendLimits: [{ per: 'session', tokens: 18 }] },
+  ),
+
+  'limit-question': scenario(
+    [calls('lookup', { word: 'parlance' }), says('A word.')],
+    async ({ engine, nextEvent }) => {
+      await engine.send(SESSION, { type: 'session.create' }, CALLER);
+      await engine.send(SESSION, { type: 'session.configure', limit: { tokens: 10 } }, CALLER);
+      const asked = nextEvent('question.asked');
+      await say(engine, 'Look it up');
+      await asked;
+      await engine.send(SESSION, reply('1'), CALLER);
+    },
+  ),
+
+  'budget-exhausted': scenario(
+    [calls('lookup', { word: 'parlance' })],
+    ({ engine }) => say(engine, 'Look it up'),
+    { last: 'turn.failed', spendLimits: [{ per: 'session', tokens: 15 }] },
+  ),
+
   'direct-call': scenario([], ({ engine }) =>
     engine.send(
       SESSION,

@@ -2,6 +2,7 @@
 
 import type { HistoryItem, InputId, Part } from '@parlance/protocol';
 import { instructionsText } from '@parlance/protocol/instructions';
+import { limitNotice } from '@parlance/protocol/spending';
 import type { CompactionView, HistoryView, InputView, Item, RewoundView, TurnView } from '@parlance/sdk';
 import { createContext, type KeyboardEvent, memo, type ReactNode, useContext, useState } from 'react';
 import {
@@ -95,6 +96,8 @@ function ItemView({ session, item }: { session: string; item: Item }) {
       return <Divider icon="retry">The server restarted and resumed the turn.</Divider>;
     case 'instructions':
       return <Divider icon="archive">{instructionsText(item.files) || 'No project instructions.'}</Divider>;
+    case 'limit':
+      return <Divider icon="alert">{limitNotice(item.limit)}</Divider>;
     case 'compaction':
       return <Compaction compaction={item} />;
   }

@@ -2,6 +2,7 @@
 
 import type { DurableEvent, DurableEventType, Part } from '@parlance/protocol';
 import { instructionsText } from '@parlance/protocol/instructions';
+import { amountsText, limitNotice } from '@parlance/protocol/spending';
 
 const LONGEST = 160;
 
@@ -70,8 +71,10 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
   'files.rewound': ({ restored, kept, failed }) =>
     `${restored.length} files restored, ${kept.length} kept${failed === undefined ? '' : `: ${failed}`}`,
   'session.rewound': ({ from, by }) => `rewound to before event ${from} by ${by}`,
-  'session.configured': ({ model, approval, agent, by }) =>
-    `${[...changed('model', model), ...changed('approval', approval), ...changed('agent', agent?.name)].join(', ') || 'nothing'}; by ${by}`,
+  'session.configured': ({ model, approval, agent, limit, by }) =>
+    `${[...changed('model', model), ...changed('approval', approval), ...changed('agent', agent?.name), ...changed('limit', limit && amountsText(limit))].join(', ') || 'nothing'}; by ${by}`,
+  'usage.recorded': ({ task, model, usage }) => `${task} by ${model}; ${tokens(usage)}`,
+  'limit.approached': ({ limit }) => limitNotice(limit),
   'session.renamed': ({ title, by }) => `${quoted(title)}, by ${by}`,
   'session.archived': ({ by }) => `by ${by}`,
   'session.unarchived': ({ by }) => `by ${by}`,

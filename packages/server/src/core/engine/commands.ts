@@ -31,6 +31,8 @@ import type { Queries } from './queries.ts';
 import { explain } from './questions.ts';
 import { mayHaveFiles, type PreviewedRewind, previewRewind, type RewindQuestion } from './rewind.ts';
 import type { Session } from './session.ts';
+import { spenderOf } from './spending.ts';
+import type { TurnDeps } from './turn-deps.ts';
 
 export type Receipt = {
   /**
@@ -224,6 +226,22 @@ const needsRead = (command: Command): boolean =>
   command.type === 'session.rewind' ||
   (command.type === 'input.submit' && command.replaces !== undefined);
 
+/** Throws `budget_exhausted` if no turn may start. A message that joins a running turn or calls no model needs no budget. */
+async function checkSpending(
+  session: Session,
+  { spending }: TurnDeps,
+  {
+    command,
+    caller: { principal, key },
+  }: { readonly command: Extract<Command, { type: 'input.submit' }>; readonly caller: Caller },
+): Promise<void> {
+  const isRepeated = key !== undefined && session.state.keys.some((known) => known.key === key);
+  if (command.call || command.mode === 'steer' || isRepeated) return;
+  const { agent, ...spender } = spenderOf(session, principal.apiKey);
+  const answering = command.answeredBy ?? (session.state.created ? agent : (command.agent ?? agent));
+  await spending.check({ ...spender, agent: answering, turn: null });
+}
+
 async function execute(
   internals: EngineInternals,
   session: Session,
@@ -233,9 +251,12 @@ async function execute(
   if (needsRead(command)) await session.fresh();
   if (command.type === 'input.submit')
     checkLinks({ ...command, agent: command.answeredBy ?? command.agent }, session, deps);
-  if (command.type === 'approval.explain') return explain(session, deps, command.approval);
+  const { apiKey } = caller.principal;
+  if (command.type === 'approval.explain')
+    return explain(session, deps, { approval: command.approval, apiKey });
   if (command.type === 'context.compact') {
     if (session.state.turn) throw new Fault('busy', 'A turn is running; compact after it has ended.');
+    await deps.spending.check(spenderOf(session, apiKey));
     return compactNow(session, deps, { signal: deps.clock.timeout(COMPACTION_MS), authority: 'never' });
   }
   const rewindFrom =
@@ -250,6 +271,7 @@ async function execute(
     if (!command.conversation) throw new Fault('invalid', 'There is no checkpoint of files of this session.');
     return execute(internals, session, { command: { ...command, files: false }, caller });
   }
+  if (command.type === 'input.submit') await checkSpending(session, deps, { command, caller });
   const known = {
     caller,
     replaced: await replacedInput(session, command),

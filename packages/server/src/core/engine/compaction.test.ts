@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test';
-import { isDurable, textPart } from '@parlance/protocol';
+import { isDurable, LOCAL, textPart } from '@parlance/protocol';
 import { CALLER, createHarness, SESSION, say } from '../../testing/harness.ts';
 import { calls, type Line, says, scriptedProvider } from '../../testing/scripted-provider.ts';
 import { quiet } from '../../testing/ticks.ts';
@@ -50,8 +50,8 @@ describe('compacting on demand', () => {
       await engine.whenIdle(SESSION);
     }
     const { events, seq } = await engine.send(SESSION, compact, CALLER);
-    expect(events.map(({ type }) => type)).toEqual(['context.compacted']);
-    expect(events[0]?.seq).toBe(seq);
+    expect(events.map(({ type }) => type)).toEqual(['context.compacted', 'usage.recorded']);
+    expect(events.at(-1)?.seq).toBe(seq);
     expect(asked).toHaveLength(1);
     await say(engine, 'Three');
     await engine.whenIdle(SESSION);
@@ -142,7 +142,7 @@ test('a restarted summary contains nothing of the first attempt', async () => {
     ],
   ]);
   const signal = new AbortController().signal;
-  expect(await engine.summarise('Title', 'Text', signal)).toBe('A whole summary.');
+  expect(await engine.summarise(LOCAL, { title: 'Title', content: 'Text' }, signal)).toBe('A whole summary.');
 });
 
 describe('compacting before a step', () => {
@@ -188,6 +188,10 @@ describe('compacting before a step', () => {
     await engine.whenIdle(SESSION);
     await quiet();
     expect(events.filter(({ type }) => type === 'context.compacted')).toEqual([]);
-    expect(events.filter(isDurable).at(-1)?.type).toBe('turn.cancelled');
+    // The answer was not used, and was paid for.
+    expect(events.filter(isDurable).slice(-2)).toMatchObject([
+      { type: 'turn.cancelled' },
+      { type: 'usage.recorded', task: 'compaction' },
+    ]);
   });
 });

@@ -18,9 +18,10 @@ import type { SessionState, Turn } from '../session/session-state.ts';
 import { countTokens, itemTokens, overheadTokens } from '../session/tokens.ts';
 
 import { constantPart, estimateOf, nextRequest, type Request, tokensIn } from './model-step.ts';
-import { type Completion, complete, type ModelAccess } from './questions.ts';
+import { type Completion, complete, type ModelAccess, usageRecorded } from './questions.ts';
 import type { Session } from './session.ts';
 import type { Authority } from './session-link.ts';
+import { recordUsage } from './tool-calls.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** Old outputs and inputs are cut to this many characters in a summary prompt. */
@@ -124,7 +125,7 @@ async function compact(
   { request, signal, authority, cut, holds }: Compacting,
 ): Promise<DurableEvent[]> {
   const { cutAt } = session.state;
-  const summary = await summaryOf(session, deps, { request, signal, cut });
+  const { text: summary, used } = await summaryOf(session, deps, { request, signal, cut });
   const wanted = (state: SessionState) => state.cutAt === cutAt && holds(state);
   for (;;) {
     const { seq } = session.state;
@@ -138,10 +139,13 @@ async function compact(
       readFrom: cut.readFrom,
     });
     const events = await session.transact(
-      (state) => (wanted(state) && state.seq === seq ? [event] : []),
+      (state) => (wanted(state) && state.seq === seq ? [event, used] : []),
       authority,
     );
-    if (events.length > 0 || !wanted(session.state)) return events;
+    if (events.length > 0) return events;
+    if (wanted(session.state)) continue;
+    await recordUsage(session, [used]);
+    return [];
   }
 }
 
@@ -165,11 +169,20 @@ async function summaryOf(
   session: Session,
   deps: TurnDeps,
   { request, signal, cut }: CompactionRequest & { readonly cut: Cut },
-): Promise<string> {
-  const about = { session: session.ref, turn: session.state.turn?.id, signal };
+): Promise<{ readonly text: string; readonly used: DurableEventBody<'usage.recorded'> }> {
+  const { turn, agent } = session.state;
+  const about = { session: session.ref, turn: turn?.id, signal };
   const model = { ...deps, provider: request.provider };
-  const { text } = await summaryOfItems(model, promptItemsOf(cut.dropped), about);
-  return shortened(text, Math.floor(cut.droppedTokens * SHRINK));
+  const completion = await summaryOfItems(model, promptItemsOf(cut.dropped), about);
+  return {
+    text: shortened(completion.text, Math.floor(cut.droppedTokens * SHRINK)),
+    used: usageRecorded(completion, {
+      task: 'compaction',
+      agent: (turn?.agent ?? agent).id,
+      apiKey: turn?.apiKey,
+      during: turn?.id,
+    }),
+  };
 }
 
 /** The model writes a summary of the newest items that fit its context. Stores nothing. */

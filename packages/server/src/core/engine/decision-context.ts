@@ -56,6 +56,7 @@ export function decisionContext(known: ContextInput, { catalog, now, newId }: So
     dialect,
     via,
     key,
+    apiKey: caller.principal.apiKey,
     domain,
     agent: catalog.first(domain, chosen),
     answeredBy: answering(command, catalog),

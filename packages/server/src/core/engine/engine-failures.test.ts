@@ -140,7 +140,7 @@ describe('an event that could not be read back', () => {
     }));
     const answers = [
       calls('broken_image', {}),
-      [{ type: 'ended', usage: { ...USAGE, inputTokens: Number.NaN }, stop: 'done' } as const],
+      [{ type: 'ended', usage: USAGE, stop: 'unknown' as 'done' } as const],
     ];
     const { engine, store } = await createHarness(answers, { tools: [broken], parts: { log: quietLog } });
     for (const text of ['Show it', 'And again']) {

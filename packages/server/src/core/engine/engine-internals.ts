@@ -1,5 +1,12 @@
 /** Shared parts of the engine: sessions in memory, the run queue, limits. */
-import { type Command, type DurableEvent, Fault, type PrincipalId } from '@parlance/protocol';
+import {
+  type Command,
+  type DurableEvent,
+  Fault,
+  type PrincipalId,
+  type SpendLimit,
+  type Usage,
+} from '@parlance/protocol';
 import type { Transport } from '../../cluster/transport.ts';
 import { type Clock, type ClockTimer, SYSTEM_CLOCK } from '../../lib/clock.ts';
 import { LruMap } from '../../lib/lru-map.ts';
@@ -12,6 +19,7 @@ import type {
   ShareStore,
   StorageState,
   TurnIndex,
+  UsageStore,
 } from '../ports/event-store.ts';
 import { LeaseLost, type Leases, type NodeId } from '../ports/lease.ts';
 import {
@@ -33,6 +41,7 @@ import {
 import { evolve } from '../session/evolve.ts';
 import { nextAction } from '../session/next-action.ts';
 import type { SessionState } from '../session/session-state.ts';
+import { limitQuestion } from '../session/spending.ts';
 import type { Bus } from './bus.ts';
 import { ClientToolBroker } from './client-tools.ts';
 import { CoolDowns } from './cool-downs.ts';
@@ -44,13 +53,14 @@ import { SessionCache } from './session-cache.ts';
 import type { SessionNetwork } from './session-link.ts';
 import { SessionResolver } from './session-resolver.ts';
 import type { ObservedSession } from './snapshot.ts';
+import { Spending } from './spending.ts';
 import { subAgents } from './sub-agents.ts';
 import { drive } from './turn.ts';
-import type { TurnDeps } from './turn-deps.ts';
+import type { StepGate, TurnDeps } from './turn-deps.ts';
 
 export type EngineParts = Omit<
   TurnDeps,
-  'clients' | 'clock' | 'coolDowns' | 'meter' | 'tracer' | 'subAgents'
+  'clients' | 'clock' | 'coolDowns' | 'meter' | 'spending' | 'tracer' | 'subAgents'
 > & {
   /** how long a model of a chain is not asked after its first failure; 30 seconds by default */
   readonly coolDownMs?: number;
@@ -65,6 +75,12 @@ export type EngineParts = Omit<
   readonly search?: MessageSearch;
   /** without it, turns are not listed */
   readonly turns?: TurnIndex;
+  /** without it, usage is not summed up, and limits of users, agents and API keys have no effect */
+  readonly usage?: UsageStore;
+  /** how long usage is kept; 400 by default */
+  readonly usageDays?: number;
+  /** limits of the operator on money and tokens; none by default */
+  readonly spendLimits?: () => readonly SpendLimit[];
   /** without it, sessions cannot be shared */
   readonly shares?: ShareStore;
   /** whether someone has owned sessions under this name since that time; everyone has by default */
@@ -146,6 +162,8 @@ export function assemble(
   parts: EngineParts,
   send: (ref: SessionRef, command: Command, caller: Caller) => Promise<unknown>,
 ): EngineInternals {
+  const limitGate: StepGate = ({ state }, turn) =>
+    state.limit ? limitQuestion(state, turn, parts.now()) : null;
   const { store, catalog, providerFor, limits = NO_LIMITS } = parts;
   const { clock = SYSTEM_CLOCK, meter = NO_METER, tracer = NO_TRACER } = parts;
   const deps: TurnDeps = {
@@ -158,6 +176,8 @@ export function assemble(
     clock,
     meter,
     tracer,
+    spending: new Spending(parts),
+    gates: [limitGate, ...(parts.gates ?? [])],
   };
   const awaitingApproval = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
   const metrics = new SessionMetrics(deps, () => store.count(awaitingApproval));
@@ -549,7 +569,23 @@ export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider
         yield { type: 'failed', fault: answerTooLong(limit, limits[limit]) };
         return;
       }
-      yield event;
+      yield event.type === 'ended' ? { ...event, usage: saneUsage(event.usage) } : event;
     }
   },
 });
+
+/** Vendors can count anything: a sum with it must stay a number. */
+const MAX_COUNTED = 1_000_000_000;
+
+const saneCount = (tokens: number): number =>
+  Number.isFinite(tokens) ? Math.round(Math.min(MAX_COUNTED, Math.max(0, tokens))) : 0;
+
+function saneUsage({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: Usage): Usage {
+  const [input, output] = [saneCount(inputTokens), saneCount(outputTokens)];
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    ...(cachedTokens !== undefined && { cachedTokens: Math.min(input, saneCount(cachedTokens)) }),
+    ...(reasoningTokens !== undefined && { reasoningTokens: Math.min(output, saneCount(reasoningTokens)) }),
+  };
+}

@@ -8,6 +8,7 @@ import {
   type DurableEvent,
   type HistoryItem,
   type JsonObject,
+  type LimitUse,
   type Principal,
   type PrincipalId,
   type QuestionId,
@@ -33,6 +34,7 @@ import type { Skill } from '../ports/project.ts';
 import type { ToolSpec } from '../ports/provider.ts';
 import type { Tool } from '../ports/tool.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
+import { dayOf } from '../session/spending.ts';
 
 import type { ClientToolBroker } from './client-tools.ts';
 import { commands, type Receipt } from './commands.ts';
@@ -49,6 +51,8 @@ import {
   type SharedSession,
   searching,
   sharing,
+  type UsageAnswer,
+  type UsageRequest,
 } from './queries.ts';
 import type { Completion } from './questions.ts';
 import type { PreviewedRewind, RewindQuestion } from './rewind.ts';
@@ -171,6 +175,13 @@ export interface Engine {
   /** Null if there is no such turn in the session. */
   turn(ref: SessionRef, id: TurnId): Promise<IndexedTurn | null>;
 
+  // Usage of models.
+
+  /** Sums of the principal's own model calls; for an admin, of all. This month by default. */
+  usage(principal: Principal, request: UsageRequest): Promise<UsageAnswer>;
+  /** The limits on money and tokens of the user and the API key, and how much of each is used. */
+  limits(principal: Principal): Promise<LimitUse[]>;
+
   // Links to a session as of the time of sharing.
 
   /** Resolves with the token of the link, which is not stored and cannot be recovered. */
@@ -206,7 +217,11 @@ export interface Engine {
     prompt: { agent?: string; items: readonly HistoryItem[]; terms: TurnOptions },
   ): number;
   /** Summarises a document. Stores nothing. */
-  summarise(title: string, content: string, signal: AbortSignal): Promise<string>;
+  summarise(
+    principal: Principal,
+    document: { title: string; content: string },
+    signal: AbortSignal,
+  ): Promise<string>;
   /**
    * Summarises a conversation for a model that continues it. Stores nothing. Throws `not_found` if the agent does not
    * exist.
@@ -275,11 +290,15 @@ export function createEngine(parts: EngineParts): Engine {
 /** Maximum delay before a session that could not be read is tried again, in milliseconds. */
 const MAX_RETRY_MS = 60_000;
 const RETRY_MS = 1_000;
+const DAY_MS = 86_400_000;
+/** How long usage is kept. */
+const USAGE_DAYS = 400;
 
 export function lifecycle(internals: EngineInternals) {
   const { parts, deps, resolver, sessions, queue, ephemeral, indexer, network } = internals;
   const { leases, log, cluster } = parts;
   let sweeping: ClockTimer | null = null;
+  let pruning: ClockTimer | null = null;
   let sweep: Promise<unknown> | null = null;
   let fenced = false;
 
@@ -377,6 +396,13 @@ export function lifecycle(internals: EngineInternals) {
     for (const session of sessions.all()) void compare(session);
   });
 
+  const pruneUsage = (): void => {
+    const { usage, usageDays = USAGE_DAYS } = parts;
+    usage
+      ?.prune(dayOf(parts.now() - usageDays * DAY_MS))
+      .catch((err) => log.warn({ err }, 'failed to prune usage'));
+  };
+
   return {
     unfinished,
 
@@ -390,11 +416,17 @@ export function lifecycle(internals: EngineInternals) {
       const resumed = await (cluster ? taking.catch(notTakenOver) : taking);
       if (!queue.draining) await ephemeral.start();
       indexer?.start();
+      if (parts.usage && !queue.draining) {
+        pruneUsage();
+        pruning ??= deps.clock.setInterval(pruneUsage, DAY_MS);
+        pruning.unref();
+      }
       return resumed;
     },
 
     async drain(graceMs: number): Promise<boolean> {
       deps.clock.clear(sweeping);
+      deps.clock.clear(pruning);
       await Promise.all([sweep, ephemeral.stop(), indexer?.stop()]);
       const finished = await queue.drain(graceMs);
       endLosses();

@@ -7,6 +7,7 @@ import {
   Fault,
   type HistoryItem,
   type JsonObject,
+  type LimitUse,
   type Principal,
   type PrincipalId,
   requirePermission,
@@ -24,6 +25,9 @@ import type {
   SessionRef,
   Share,
   TagCount,
+  UsageFilter,
+  UsageLabels,
+  UsageRow,
 } from '../ports/event-store.ts';
 import type { NodeId } from '../ports/lease.ts';
 import type { Skill } from '../ports/project.ts';
@@ -34,6 +38,7 @@ import { EMPTY, evolveContext, isTainted } from '../session/context.ts';
 import { type ExcerptPart, excerpt } from '../session/excerpt.ts';
 import { historyOf, promptItems } from '../session/history.ts';
 import { parseSearch } from '../session/search.ts';
+import { dayOf, entryOf } from '../session/spending.ts';
 import { promptTokens } from '../session/tokens.ts';
 import { summaryOfItems } from './compaction.ts';
 import { type EngineInternals, eachReadable } from './engine-internals.ts';
@@ -47,6 +52,18 @@ import { possibleCall } from './tool-calls.ts';
 export type GrantPage = {
   readonly standing: readonly { readonly record: SessionRecord; readonly grants: readonly string[] }[];
   readonly next: string | null;
+};
+
+export type UsageRequest = {
+  readonly filter: UsageFilter;
+  readonly by: readonly (keyof UsageLabels)[];
+  readonly limit: number;
+};
+
+export type UsageAnswer = {
+  readonly from: string;
+  readonly to: string;
+  readonly rows: readonly UsageRow[];
 };
 
 export type ApprovalPage = { readonly waiting: readonly SessionSnapshot[]; readonly next: string | null };
@@ -69,6 +86,18 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
   async function list(principal: Principal, page: Omit<SessionQuery, 'owner'>): Promise<SessionPage> {
     requirePermission(principal, 'chat:read');
     return store.list({ ...page, owner: ownerFor(principal) });
+  }
+
+  /** A model call outside of any session. Throws `budget_exhausted`. */
+  async function counted(
+    { principal: { id: owner, apiKey }, agent }: { readonly principal: Principal; readonly agent: string },
+    call: () => Promise<Completion>,
+  ): Promise<Completion> {
+    await deps.spending.check({ owner, agent, apiKey, session: null, turn: null });
+    const completion = await call();
+    const labels = { owner, agent, apiKey, model: completion.model, task: 'summary' };
+    await deps.spending.record(entryOf({ ...completion, at: parts.now() }, labels));
+    return completion;
   }
 
   return {
@@ -190,8 +219,28 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     checkLinks: (ref: SessionRef, input: LinkedInput): Promise<void> =>
       sessions.use(ref, async (session) => checkLinks(input, session, deps)),
 
-    summarise: (title: string, content: string, signal: AbortSignal): Promise<string> =>
-      summarise(deps, { title, content }, signal),
+    async summarise(
+      principal: Principal,
+      document: { readonly title: string; readonly content: string },
+      signal: AbortSignal,
+    ): Promise<string> {
+      const agent = deps.catalog.first(deps.catalog.defaultDomain).id;
+      const { text } = await counted({ principal, agent }, () => summarise(deps, document, signal));
+      return text;
+    },
+
+    async usage(principal: Principal, { filter, by, limit }: UsageRequest): Promise<UsageAnswer> {
+      const now = parts.now();
+      const { from = `${dayOf(now).slice(0, 7)}-01`, to = dayOf(now) } = filter;
+      const owner = principal.role === 'admin' ? filter.owner : principal.id;
+      // Somebody else's usage looks as if there was none.
+      const isOwn = filter.owner === undefined || filter.owner === owner;
+      const rows = isOwn ? await parts.usage?.report({ ...filter, owner, from, to }, by, limit) : [];
+      return { from, to, rows: rows ?? [] };
+    },
+
+    limits: ({ id: owner, apiKey }: Principal): Promise<LimitUse[]> =>
+      deps.spending.usesOf({ owner, agent: null, apiKey, session: null, turn: null }),
 
     async summariseConversation(
       principal: Principal,
@@ -202,7 +251,9 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       const { catalog } = deps;
       const answering = catalog.agent(agent ?? catalog.first(catalog.defaultDomain).id);
       const model = { ...deps, provider: providerOf(deps, answering, null) };
-      return summaryOfItems(model, itemsOfHistory(items), { signal });
+      return counted({ principal, agent: answering.id }, () =>
+        summaryOfItems(model, itemsOfHistory(items), { signal }),
+      );
     },
   };
 }

@@ -28,6 +28,7 @@ import { type Context, contextCharacters, EMPTY, evolveContext } from '../sessio
 import { evolve } from '../session/evolve.ts';
 
 import { initialState, isIdle, type SessionState, statusOf, type Turn } from '../session/session-state.ts';
+import { usageEntry } from '../session/spending.ts';
 import type { Bus, Channel } from './bus.ts';
 import { storedEvents } from './event-pages.ts';
 import {
@@ -654,7 +655,11 @@ function changeOf(
   const states: SessionState[] = [];
   for (const event of events) states.push(evolve(states.at(-1) ?? before, event));
   const next = states.at(-1) ?? before;
-  return { before, events, states, record: recordOf(ref, next, checkpointOf(next) ?? checkpoint) };
+  const usage = events.flatMap(
+    (event, index) => usageEntry(event, states[index - 1] ?? before, ref.owner) ?? [],
+  );
+  const record = recordOf(ref, next, checkpointOf(next) ?? checkpoint);
+  return { before, events, states, record: usage.length === 0 ? record : { ...record, usage } };
 }
 
 /** For a turn that was stopped because the store is unavailable. */

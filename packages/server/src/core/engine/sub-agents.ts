@@ -88,6 +88,7 @@ export function subAgents(
       dialect,
       via,
       key: undefined,
+      apiKey: undefined,
       domain,
       agent,
       answeredBy: undefined,

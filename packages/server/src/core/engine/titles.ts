@@ -1,10 +1,11 @@
 /** Asks the model for a title after the first turn of a listed session. */
 import { asFault, type DurableEventBody, textPart } from '@parlance/protocol';
 import type { Prompt } from '../ports/provider.ts';
-import type { SessionState } from '../session/session-state.ts';
+import type { SessionState, Turn } from '../session/session-state.ts';
 import { nextRequest } from './model-step.ts';
-import { complete } from './questions.ts';
+import { complete, usageRecorded } from './questions.ts';
 import type { Session } from './session.ts';
+import { spenderOf } from './spending.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 const INSTRUCTIONS =
@@ -31,7 +32,7 @@ const isDue = (state: SessionState, dialect: string): boolean =>
 export async function titleSession(
   session: Session,
   deps: TurnDeps,
-  events: readonly DurableEventBody[],
+  { events, turn }: { readonly events: readonly DurableEventBody[]; readonly turn: Turn },
 ): Promise<void> {
   const { state } = session;
   const { provider } = nextRequest(session, deps);
@@ -56,16 +57,17 @@ export async function titleSession(
   };
   try {
     const signal = deps.clock.timeout(WITHIN_MS);
-    const { text } = await complete({ ...deps, provider }, prompt, { signal, session: session.ref });
-    const title = titleIn(text);
-    if (title === '') return;
-    await session.transact(
-      (now) =>
-        now.renamed || now.title !== state.title
-          ? []
-          : [{ type: 'session.renamed', title, by: 'parlance', automatic: true }],
-      'never',
-    );
+    await deps.spending.check({ ...spenderOf(session, turn.apiKey), agent: turn.agent.id });
+    const completion = await complete({ ...deps, provider }, prompt, { signal, session: session.ref });
+    const title = titleIn(completion.text);
+    const about = { task: 'title', agent: turn.agent.id, apiKey: turn.apiKey } as const;
+    const used = usageRecorded(completion, about);
+    await session.transact((now) => {
+      if (!now.created) return [];
+      return title === '' || now.renamed || now.title !== state.title
+        ? [used]
+        : [{ type: 'session.renamed', title, by: 'parlance', automatic: true }, used];
+    }, 'never');
   } catch (thrown) {
     const { code } = asFault(thrown);
     deps.log.info({ session: session.ref.id, code }, 'failed to generate session title');

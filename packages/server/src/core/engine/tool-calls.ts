@@ -38,6 +38,7 @@ import { isTainted } from '../session/context.ts';
 import { unknownOutcome } from '../session/decide.ts';
 
 import { mustSettle, type OpenCall, type SessionState, type Turn } from '../session/session-state.ts';
+import { usageOfStep } from '../session/spending.ts';
 import { stillRuns } from '../session/sub-agents.ts';
 
 import { offeredTo } from './model-step.ts';
@@ -805,10 +806,23 @@ export const activeTurn = (
   turn: Turn,
 ): ActiveTurn => ({ session, deps, turn, signal: session.signal(turn.id), stopping });
 
-type TurnRef = { readonly session: Session; readonly turn: { readonly id: TurnId } };
+type TurnRef = {
+  readonly session: Session;
+  readonly turn: { readonly id: TurnId } & Partial<Pick<Turn, 'agent' | 'apiKey'>>;
+};
 
-/** Appends events of this turn. They are dropped if the turn has ended by then. */
-export const record = (
+/** Appends events of this turn. If the turn has ended by then, they are dropped, and only the usage of a step is kept. */
+export async function record(
   { session, turn }: TurnRef,
   events: readonly DurableEventBody[],
-): Promise<DurableEvent[]> => session.transact((state) => (state.turn?.id === turn.id ? events : []));
+): Promise<DurableEvent[]> {
+  const recorded = await session.transact((state) => (state.turn?.id === turn.id ? events : []));
+  if (recorded.length > 0 || !turn.agent) return recorded;
+  await recordUsage(session, usageOfStep(events, { ...turn, agent: turn.agent }));
+  return recorded;
+}
+
+/** Counts model calls of which nothing else is recorded. */
+export async function recordUsage(session: Session, events: readonly DurableEventBody[]): Promise<void> {
+  if (events.length > 0) await session.transact(({ created }) => (created ? events : []), 'never');
+}

@@ -13,6 +13,7 @@ import type { OpenCall, SessionState, Turn } from '../session/session-state.ts';
 import type { ClientToolBroker } from './client-tools.ts';
 import type { CoolDowns } from './cool-downs.ts';
 import type { Session } from './session.ts';
+import type { PriceOf, Spending } from './spending.ts';
 
 /** Dependencies of a turn, apart from its session. */
 export type TurnDeps = Observers & {
@@ -45,6 +46,9 @@ export type TurnDeps = Observers & {
   /** asked in this order before each model call of a turn */
   readonly gates?: readonly StepGate[];
   readonly subAgents: SubAgents;
+  /** the price of a model at this moment; undefined if it has none */
+  readonly priceOf?: PriceOf;
+  readonly spending: Spending;
   /** the model writes titles for sessions created by this dialect */
   readonly titles?: string | undefined;
   /** maximum number of parallel calls of one answer, unless the agent overrides it */

@@ -3,6 +3,7 @@
  * same way after an approval and after a crash.
  */
 import {
+  addSpent,
   asFault,
   type BlockId,
   type CallId,
@@ -10,7 +11,9 @@ import {
   type Fallback,
   Fault,
   type FaultData,
+  NOTHING_SPENT,
   type Sealed,
+  type Spent,
 } from '@parlance/protocol';
 import { LeaseLost } from '../ports/lease.ts';
 import type { OnDelta, Provider, ProviderEvent } from '../ports/provider.ts';
@@ -36,6 +39,7 @@ import { blockEnd, type OpenBlock, openBlock, streamedSoFar } from './open-outpu
 import { readProject } from './project.ts';
 import { restoreFiles } from './rewind.ts';
 import type { ResumeEvent, Session } from './session.ts';
+import { type Permit, pricedUsage, spenderOf } from './spending.ts';
 import { titleSession } from './titles.ts';
 import { activeTurn, questionAsked, record, runTools, type StartedCalls, startCalls } from './tool-calls.ts';
 
@@ -103,6 +107,8 @@ type Step = {
   readonly streamed: CallId[];
   /** the model has failed before: it is not tried twice */
   readonly isProbe: boolean;
+  /** null without limits */
+  readonly permit: Permit | null;
 };
 
 /**
@@ -118,7 +124,8 @@ async function callModel(active: ActiveTurn): Promise<StartedCalls | null> {
     return null;
   }
   for (const gate of deps.gates ?? []) {
-    const question = await gate(session, turn, signal);
+    const asked = gate(session, turn, signal);
+    const question = asked instanceof Promise ? await asked : asked;
     if (!question) continue;
     await record(active, [questionAsked(active, question)]);
     return null;
@@ -169,6 +176,9 @@ async function chosenModel(active: ActiveTurn, request: Request): Promise<Provid
 async function ask(active: ActiveTurn, request: Request): Promise<StartedCalls | null> {
   const { session, deps, turn, signal } = active;
   const { provider, chain } = request;
+  using permit = deps.spending.isLimited(session)
+    ? await deps.spending.begin(spenderOf(session), session, await leastOf(session, request, deps))
+    : null;
   try {
     await compactIfFull(session, deps, { turn, request, signal });
   } catch (thrown) {
@@ -193,7 +203,7 @@ async function ask(active: ActiveTurn, request: Request): Promise<StartedCalls |
     turn: turn.id,
   });
   const isProbe = asked?.isProbe === true;
-  const step: Step = { active, request, model, modelCall, calls: [], streamed: [], isProbe };
+  const step: Step = { active, request, model, modelCall, calls: [], streamed: [], isProbe, permit };
   const onDelta: OnDelta = (kind, text) => {
     if (signal.aborted || session.open?.kind !== kind) return false;
     stream(active, kind, text);
@@ -237,6 +247,15 @@ async function ask(active: ActiveTurn, request: Request): Promise<StartedCalls |
   }
   if (signal.aborted) return null;
   throw new Fault('provider_unavailable', "The model's stream ended before the answer was complete.");
+}
+
+/** The prompt, as it is now: what the step uses at least, if the vendor has it in its cache. */
+async function leastOf(session: Session, request: Request, { priceOf }: TurnDeps): Promise<Spent> {
+  const context = await session.context();
+  const { name, model } = request.provider;
+  const tokens = estimateOf(context, request);
+  const usage = { inputTokens: tokens, cachedTokens: tokens, outputTokens: 0 };
+  return { tokens, cost: pricedUsage(usage, { name, model }, priceOf).cost ?? 0 };
 }
 
 const NO_USAGE = { inputTokens: 0, outputTokens: 0 };
@@ -377,7 +396,7 @@ async function endStep(
   step: Step,
   event: Extract<ProviderEvent, { type: 'ended' }>,
 ): Promise<StartedCalls | null> {
-  const { active, request, model, modelCall, calls } = step;
+  const { active, request, model, modelCall, calls, permit } = step;
   const { session, deps, turn } = active;
   const { usage, stop } = event;
   modelCall.ended(usage, stop);
@@ -388,7 +407,12 @@ async function endStep(
     ...(request.provider.counts && (await countedStep(active, request, answer))),
     ...((request.provider.counts || isOfChain) && { model }),
   };
-  const events = [...answer, { type: 'step.ended', turn: turn.id, usage, stop, ...counted } as const];
+  const { cost } = pricedUsage(usage, { name: request.provider.name, model }, deps.priceOf);
+  const priced = cost === undefined ? {} : { cost };
+  const ended = { type: 'step.ended', turn: turn.id, usage, stop, ...counted, ...priced } as const;
+  const spent = addSpent(NOTHING_SPENT, ended);
+  const notices = permit ? await permit.announce(turn.id, session, spent) : [];
+  const events = [...answer, ended, ...notices];
   if (calls.length > 0) return startCalls(active, calls, events);
   await endTurn(active, events, { usage: addUsage(turn.usage, usage) });
   return null;
@@ -440,7 +464,7 @@ async function endTurn(
     ...end,
   } as const;
   await record(active, [...events, ended]);
-  void titleSession(session, deps, events);
+  void titleSession(session, deps, { events, turn });
 }
 
 /**

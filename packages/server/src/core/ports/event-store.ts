@@ -5,6 +5,7 @@ import type {
   PrincipalId,
   QuestionId,
   SessionId,
+  Spent,
   TurnId,
 } from '@parlance/protocol';
 import type { AppendAs, Driver } from './lease.ts';
@@ -48,6 +49,8 @@ export type SessionRecord = {
   readonly head: number;
   /** folded state at event `checkpoint.seq`, so that opening a session does not read its whole history */
   readonly checkpoint: { readonly version: number; readonly seq: number; readonly state: string } | null;
+  /** the model calls that these events end: an append adds them to the usage. Not part of what is read */
+  readonly usage?: readonly UsageEntry[];
 };
 
 export type SessionFilter = {
@@ -255,6 +258,57 @@ export interface TurnIndex {
   list(query: TurnQuery): Promise<TurnPage>;
   count(filter: TurnFilter): Promise<number>;
   find(ref: SessionRef, id: TurnId): Promise<IndexedTurn | null>;
+}
+
+// What model calls have used: sums by day, written with the append that ends a call. Contract tests:
+// `testing/stores/contract/usage.ts`.
+
+export type UsageCounts = {
+  readonly calls: number;
+  readonly inputTokens: number;
+  /** of these, read from the vendor's cache */
+  readonly cachedTokens: number;
+  readonly outputTokens: number;
+  readonly reasoningTokens: number;
+  /** in millionths of a US dollar, at the prices of that time */
+  readonly cost: number;
+  /** calls of models that had no price */
+  readonly unpriced: number;
+};
+
+export type UsageLabels = {
+  /** `2026-01-31`, in UTC */
+  readonly day: string;
+  readonly owner: string;
+  readonly agent: string;
+  /** id of the API key; empty if there was none */
+  readonly apiKey: string;
+  readonly model: string;
+  readonly task: string;
+};
+
+export type UsageEntry = UsageLabels & UsageCounts;
+
+export type UsageFilter = Partial<Omit<UsageLabels, 'day'>> & {
+  /** first and last day */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+};
+
+/** The sum of all entries with these labels. */
+export type UsageRow = Partial<UsageLabels> & UsageCounts;
+
+export interface UsageStore {
+  /** Counts calls outside of any session. Durable when it resolves. */
+  add(entries: readonly UsageEntry[]): Promise<void>;
+  /** One row per combination of the labels, sorted by them, at most `limit`. Without labels, one row. */
+  report(filter: UsageFilter, by: readonly (keyof UsageLabels)[], limit: number): Promise<UsageRow[]>;
+  /** Money and tokens. Reads an index if the filter has an owner, an agent or an API key. */
+  spent(filter: UsageFilter): Promise<Spent>;
+  /** The first who asks for the name has it: resolves with `by` of that one. Durable when it resolves. */
+  claim(name: string, day: string, by: string): Promise<string>;
+  /** Deletes entries and claims of earlier days. */
+  prune(before: string): Promise<void>;
 }
 
 // Links that show a session to anyone who has them. Contract tests: `testing/stores/contract/shares.ts`.

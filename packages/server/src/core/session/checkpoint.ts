@@ -1,5 +1,6 @@
 /** Reads checkpoints of this version and of older ones. */
 
+import { NOTHING_SPENT } from '@parlance/protocol';
 import type { SessionRecord, SessionRef } from '../ports/event-store.ts';
 import { isIdle, pendingId, type SessionState, STATE_VERSION, statusOf } from './session-state.ts';
 
@@ -12,6 +13,7 @@ type StoredState = Readonly<Record<string, unknown>>;
 const UPCASTS: Readonly<Record<number, (state: StoredState) => StoredState>> = {
   9: ({ said, ...state }) => ({ ...state, messageCount: said }),
   10: (state) => ({ ...state, pinned: false, tags: [] }),
+  11: (state) => ({ ...state, spent: NOTHING_SPENT, limit: null, announced: [] }),
 };
 
 /** Null if there is no usable checkpoint: the state must be folded from the first event. */

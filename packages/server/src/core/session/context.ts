@@ -295,6 +295,8 @@ export function evolveContext(context: Context, event: DurableEvent): Context {
     case 'session.pinned':
     case 'session.tagged':
     case 'session.labelled':
+    case 'usage.recorded':
+    case 'limit.approached':
     case 'turn.ended':
     case 'agent.changed':
     case 'approval.requested':

@@ -35,6 +35,7 @@ import {
   type Turn,
   waitingCall,
 } from './session-state.ts';
+import { limitAfter } from './spending.ts';
 
 /**
  * Returns the events of the command, or none if it no longer has an effect. Throws a `Fault` if it is
@@ -62,9 +63,11 @@ export function decide(
       if (!state.grants.includes(command.grant)) throw new Fault('not_found', 'There is no such grant.');
       return [{ type: 'grant.revoked', grant: command.grant, by: context.by }];
     case 'session.configure': {
-      const { model, approval } = command;
+      const { model, approval, limit } = command;
       const agent = command.agent === undefined ? undefined : context.agent;
-      return inExisting(state, { type: 'session.configured', model, approval, agent, by: context.by });
+      const { by } = context;
+      const configured = { type: 'session.configured', model, approval, agent, limit, by } as const;
+      return inExisting(state, configured, ...(limit === undefined ? [] : limitAsked(state, context)));
     }
     case 'session.rename':
       return inExisting(state, decideRename(command.title, command.automatic, context));
@@ -101,6 +104,14 @@ export function decide(
   }
 }
 
+/** A new limit answers the question of whether to continue above the old one; if it is reached as well, the turn asks again. */
+const limitAsked = ({ turn }: SessionState, { by, dialect }: DecisionContext): DurableEventBody[] =>
+  (turn?.questions ?? []).flatMap(({ purpose, question }) =>
+    turn && purpose === 'limit'
+      ? [{ type: 'question.answered', turn: turn.id, question, outcome: 'withdrawn', by, dialect }]
+      : [],
+  );
+
 /** Whether the command can end the running turn. */
 export function mayEndTurn(command: DecidableCommand, state: SessionState): boolean {
   switch (command.type) {
@@ -128,6 +139,8 @@ export type DecisionContext = {
   readonly dialect: string;
   readonly via: ConnectionId | undefined;
   readonly key: string | undefined;
+  /** id of the sender's API key */
+  readonly apiKey: string | undefined;
   readonly domain: string;
   readonly agent: AgentRef;
   /** the agent that answers this input, if it differs from the session's */
@@ -281,7 +294,7 @@ export function decideInput(
     throw new Fault('empty', 'The message is empty.');
   }
   const asked = command.answers ? questionForMessage(state) : undefined;
-  if (state.turn && asked) return decideReply(state.turn, asked, command, context);
+  if (state.turn && asked) return decideReply({ state, turn: state.turn }, asked, command, context);
   if (command.mode === 'steer') checkSteering(command);
   const events: DurableEventBody[] = state.created ? [] : [sessionCreated(command, context)];
   const superseded = supersedes(command) ? state.turn : null;
@@ -308,6 +321,7 @@ export function decideInput(
     data: command.data,
     agent: context.answeredBy,
     system: command.system,
+    ...(context.apiKey !== undefined && { apiKey: context.apiKey }),
     ...(command.untrusted && { untrusted: true }),
     ...(context.reportTo && { reportTo: context.reportTo }),
     ...(context.child && { child: context.child }),
@@ -473,16 +487,17 @@ function decideQuestion(
     ? { outcome: 'declined' }
     : checkAnswers(asked, command.answers ?? {});
   if ('problem' in read) throw new Fault('invalid', read.problem);
-  return questionAnswered(turn, asked, { read, command, context });
+  return questionAnswered({ state, turn }, asked, { read, command, context });
 }
 
 /** A message that answers the question: it joins the turn at once. If it is no valid answer, the question is repeated. */
 function decideReply(
-  turn: Turn,
+  running: { readonly state: SessionState; readonly turn: Turn },
   asked: OpenQuestion,
   command: SubmitInput,
   context: DecisionContext,
 ): DurableEventBody[] {
+  const { turn } = running;
   const { ids, dialect, via, key } = context;
   if (!ids) throw new Error('input.submit needs ids');
   const { input, turn: own } = ids;
@@ -508,7 +523,7 @@ function decideReply(
   const terms = turnOptionsOf(command);
   const answer = Object.values(terms).some((value) => value !== undefined) ? { terms } : {};
   const more = parts.filter(({ type }) => type !== 'text');
-  return [...said, ...questionAnswered(turn, asked, { read, command: answer, context, more })];
+  return [...said, ...questionAnswered(running, asked, { read, command: answer, context, more })];
 }
 
 const repeatable = ({ seq: _seq, at: _at, resume: _resume, ...question }: OpenQuestion) => question;
@@ -523,7 +538,7 @@ type Reply = {
 
 /** The answer is the result of the call that asked, unless that continues with it. */
 function questionAnswered(
-  turn: Turn,
+  { state, turn }: { readonly state: SessionState; readonly turn: Turn },
   asked: OpenQuestion,
   { read, command: { terms, attributes }, context, more = [] }: Reply,
 ): DurableEventBody[] {
@@ -543,6 +558,10 @@ function questionAnswered(
     attributes,
   };
   const isResult = turn.calls.some((open) => open.call === call && open.phase === 'asking');
+  if (asked.purpose === 'limit' && read.outcome === 'answered') {
+    const limit = limitAfter(state, asked, read.answers);
+    return limit === undefined ? [answered] : [answered, { type: 'session.configured', limit, by }];
+  }
   if (!call || !isResult || resume !== undefined) return [answered];
   const text =
     read.outcome === 'answered' ? answersText(asked, read.answers) : 'The user declined to answer.';

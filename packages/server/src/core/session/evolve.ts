@@ -1,8 +1,10 @@
 /** Applies events to the state of a session. */
 import {
+  addSpent,
   type CallId,
   type DurableEvent,
   isActivity,
+  NOTHING_SPENT,
   type Part,
   type ReportTo,
   type SessionId,
@@ -22,6 +24,7 @@ import {
   type Turn,
   waitingCall,
 } from './session-state.ts';
+import { announcementOf } from './spending.ts';
 
 /** Number of idempotency keys and finished turns to remember. */
 const REMEMBERED = 256;
@@ -57,13 +60,14 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         rewound: undefined,
       };
     case 'input.accepted': {
-      const { input, via, call, key, agent, turn, joins, reportTo, child } = event;
+      const { input, via, call, key, agent, turn, joins, apiKey, reportTo, child } = event;
       const queued = {
         input,
         via,
         call,
         agent,
         ...(turn && { turn }),
+        ...(apiKey !== undefined && { apiKey }),
         terms: turnOptionsOf(event),
         ...(reportTo && { reportTo }),
         ...(child && { child: true as const }),
@@ -92,6 +96,8 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         startedAt: event.at,
         began: event.seq,
         usage: NO_USAGE,
+        spent: NOTHING_SPENT,
+        ...(input?.apiKey !== undefined && { apiKey: input.apiKey }),
         steps: 0,
         gaveUp: false,
         terms: input?.terms ?? {},
@@ -115,14 +121,28 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
       return { ...finish(state, event.turn, false), failed: true };
     case 'agent.changed':
       return inTurn(state, (turn) => ({ ...turn, agent: event.to }));
-    case 'step.ended':
-      return inTurn(state, (turn) => ({
+    case 'step.ended': {
+      const stepped = inTurn(state, (turn) => ({
         ...turn,
         steps: turn.steps + 1,
         usage: addUsage(turn.usage, event.usage),
+        spent: addSpent(turn.spent, event),
         answered: turn.calls.length === 0,
         fallback: afterStep(turn.fallback, event.model),
       }));
+      return { ...stepped, spent: addSpent(state.spent, event) };
+    }
+    case 'usage.recorded': {
+      const counted = inTurn(state, (turn) =>
+        turn.id === event.during ? { ...turn, spent: addSpent(turn.spent, event) } : turn,
+      );
+      return { ...counted, spent: addSpent(state.spent, event) };
+    }
+    case 'limit.approached':
+      return {
+        ...state,
+        announced: [...state.announced, announcementOf(event.limit, event)].slice(-REMEMBERED),
+      };
     case 'call.requested': {
       const { call, tool, input, malformed } = event;
       return inTurn(state, (turn) => ({
@@ -213,6 +233,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         ...state,
         model: event.model === undefined ? state.model : event.model,
         approvalMode: event.approval === undefined ? state.approvalMode : event.approval,
+        limit: event.limit === undefined ? state.limit : event.limit,
       };
     case 'session.renamed':
       return { ...state, renamed: event.automatic !== true };

@@ -3,32 +3,35 @@
  * `next-action.ts` derives the next action from it. It is small: history belongs to the log and to
  * `context.ts`.
  */
-import type {
-  AgentRef,
-  Answers,
-  ApprovalId,
-  ApprovalMode,
-  Ask,
-  CallId,
-  ChildRef,
-  ConnectionId,
-  Delegation,
-  DirectCall,
-  DurableEvent,
-  Fallback,
-  InputId,
-  JsonObject,
-  ParentRef,
-  ProjectFile,
-  Question,
-  QuestionId,
-  QuestionOutcome,
-  ReportTo,
-  SessionId,
-  SessionSummary,
-  TurnId,
-  TurnOptions,
-  Usage,
+import {
+  type AgentRef,
+  type Amount,
+  type Answers,
+  type ApprovalId,
+  type ApprovalMode,
+  type Ask,
+  type CallId,
+  type ChildRef,
+  type ConnectionId,
+  type Delegation,
+  type DirectCall,
+  type DurableEvent,
+  type Fallback,
+  type InputId,
+  type JsonObject,
+  NOTHING_SPENT,
+  type ParentRef,
+  type ProjectFile,
+  type Question,
+  type QuestionId,
+  type QuestionOutcome,
+  type ReportTo,
+  type SessionId,
+  type SessionSummary,
+  type Spent,
+  type TurnId,
+  type TurnOptions,
+  type Usage,
 } from '@parlance/protocol';
 import type { SessionStatus } from '../ports/event-store.ts';
 import type { ToolContext } from '../ports/tool.ts';
@@ -87,6 +90,10 @@ export type Turn = {
   /** number of its first event */
   readonly began: number;
   readonly usage: Usage;
+  /** all model calls that are counted for it, its steps and others */
+  readonly spent: Spent;
+  /** id of the API key that sent its input */
+  readonly apiKey?: string | undefined;
   readonly steps: number;
   /** calls without an outcome yet, in order of request */
   readonly calls: readonly OpenCall[];
@@ -120,6 +127,8 @@ export type QueuedInput = {
   readonly reportTo?: ReportTo;
   /** it is from a sub-agent */
   readonly child?: true;
+  /** id of the API key that sent it */
+  readonly apiKey?: string | undefined;
 };
 
 /** A sub-agent of the session. */
@@ -182,6 +191,12 @@ export type SessionState = SessionSummary & {
   readonly outcomes?: readonly { readonly turn: TurnId; readonly reportTo: ReportTo }[];
   /** of a sub-agent: the approval or question that the parent shows */
   readonly told?: string | null;
+  /** all model calls of the session */
+  readonly spent: Spent;
+  /** above it, a turn asks before its next step */
+  readonly limit: Amount | null;
+  /** limits of which use was announced, latest last: see `announcementOf` */
+  readonly announced: readonly string[];
 };
 
 export type FileRewind = Pick<
@@ -190,7 +205,7 @@ export type FileRewind = Pick<
 >;
 
 /** Increment when the state changes its shape or meaning; `checkpoint.ts` reads older checkpoints. */
-export const STATE_VERSION = 11;
+export const STATE_VERSION = 12;
 
 export const initialState = (agent: AgentRef): SessionState => ({
   seq: 0,
@@ -215,6 +230,9 @@ export const initialState = (agent: AgentRef): SessionState => ({
   approvalMode: null,
   readFrom: 0,
   cutAt: 0,
+  spent: NOTHING_SPENT,
+  limit: null,
+  announced: [],
 });
 
 export const isIdle = (state: SessionState): boolean =>

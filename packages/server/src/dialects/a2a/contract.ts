@@ -54,6 +54,7 @@ const FAULTS: Partial<Record<FaultCode, number>> = {
   unauthenticated: CODES.refused,
   forbidden: CODES.refused,
   limited: CODES.refused,
+  budget_exhausted: CODES.refused,
   overloaded: CODES.refused,
   shutting_down: CODES.refused,
   storage_unavailable: CODES.refused,

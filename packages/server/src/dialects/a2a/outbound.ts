@@ -10,6 +10,7 @@ import {
   isObject,
   isTurnEvent,
   type Link,
+  limitNotice,
   type SessionEvent,
   textOf,
   wasStopped,
@@ -104,6 +105,8 @@ export function step(state: State, event: SessionEvent): StepResult<State, Strea
       return changed(state, event, discardStep);
     case 'step.restarted':
       return changed(state, event, (task) => restart(task, event));
+    case 'limit.approached':
+      return changed(state, event, (task) => say(task, event, limitNotice(event.limit)));
     case 'call.requested':
       return changed(state, event, (task) => [task, []]);
     case 'approval.requested':
@@ -288,11 +291,20 @@ function restart(task: TaskProgress, event: DurableEvent<'step.restarted'>): Cha
   const [next, bodies] = event.shown ? discardStep(task) : [task, []];
   const words = streamRestartText(event);
   if (words === null) return [next, bodies];
+  const [working, said] = say(next, event, words);
+  return [working, [...said, ...bodies]];
+}
+
+/** The state has not changed, and neither has its time. */
+function say(
+  task: TaskProgress,
+  event: DurableEvent<'step.restarted' | 'limit.approached'>,
+  words: string,
+): ChangedTask {
   const message = agentMessage(task, event, words);
-  // The state has not changed, and neither has its time.
   const { timestamp } = task.status;
-  const working: TaskProgress = { ...next, status: { state: 'TASK_STATE_WORKING', message, timestamp } };
-  return [working, [statusUpdate(working), ...bodies]];
+  const working: TaskProgress = { ...task, status: { state: 'TASK_STATE_WORKING', message, timestamp } };
+  return [working, [statusUpdate(working)]];
 }
 
 /** The task waits for the first pending approval, or works. */

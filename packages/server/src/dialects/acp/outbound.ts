@@ -9,6 +9,7 @@ import {
   isDurable,
   isTurnEvent,
   type JsonObject,
+  limitNotice,
   type Part,
   type PromptPart,
   type SessionEvent,
@@ -143,6 +144,8 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
       const words = streamRestartText(event);
       return [{ ...state, block: null }, words === null ? NONE : say(thought(words, event.id))];
     }
+    case 'limit.approached':
+      return [state, say(thought(limitNotice(event.limit), event.id))];
     case 'agent.changed':
       return [
         state,

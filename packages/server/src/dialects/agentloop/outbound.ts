@@ -5,6 +5,7 @@ import {
   type DurableEvent,
   type Fault,
   isTurnEvent,
+  limitNotice,
   type Part,
   type SessionEvent,
   textOf,
@@ -145,6 +146,8 @@ function project(
       const next = { ...state, texts: [...state.texts, { block, text }], open: null };
       return [next, needsLineBreak(text) ? say(lineBreak(id, block)) : NONE];
     }
+    case 'limit.approached':
+      return [state, say(...items(id, [systemItem(nthId(id, 1), `⚠️ ${limitNotice(event.limit)}`)]))];
     case 'step.ended':
       return [{ ...state, settled: state.texts.length }, NONE];
     case 'reasoning.ended':

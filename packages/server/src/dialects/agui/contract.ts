@@ -167,6 +167,7 @@ export type ContentEvent =
       readonly parentMessageId: string;
     })
   | Official<'TOOL_CALL_ARGS', 'toolCallId' | 'delta'>
+  | Official<'CUSTOM', 'name' | 'value'>
   | Official<'TOOL_CALL_END', 'toolCallId'>
   | (Official<'TOOL_CALL_RESULT', 'messageId' | 'toolCallId' | 'content' | 'role'> & {
       readonly content: string;

@@ -10,6 +10,7 @@ import {
   type FaultData,
   isTurnEvent,
   type Link,
+  limitNotice,
   type Part,
   type SessionEvent,
   type TurnId,
@@ -232,6 +233,11 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
         { type: 'TEXT_MESSAGE_END', messageId },
       ];
       return [{ ...state, joining }, bodies(event.turn, shown)];
+    }
+    case 'limit.approached': {
+      const { turn, limit } = event;
+      const value = { ...limit, text: limitNotice(limit) };
+      return [state, bodies(turn, [{ type: 'CUSTOM', name: 'limit.approached', value }])];
     }
     case 'question.asked':
     case 'question.repeated': {

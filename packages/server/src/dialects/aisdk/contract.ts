@@ -1,5 +1,12 @@
 /** The requests and the chunks of the UI message stream. Unknown fields and parts of requests are ignored. */
-import { CallerTool, type Json, type JsonObject, JsonValue, SessionId } from '@parlance/protocol';
+import {
+  CallerTool,
+  type Json,
+  type JsonObject,
+  JsonValue,
+  type LimitUse,
+  SessionId,
+} from '@parlance/protocol';
 import type { UIMessageChunk } from 'ai';
 import { z } from 'zod';
 import type { Examples, RequestExample } from '../kit/description.ts';
@@ -173,7 +180,15 @@ export type Chunk =
   | (Official<'finish'> & { readonly finishReason: FinishReason })
   /** another model answers from here on */
   | (Official<'message-metadata'> & { readonly messageMetadata: { readonly model: string } })
+  | LimitChunk
   | ToolChunk;
+
+/** 80 % of a limit is used. Not part of the message. */
+export type LimitChunk = {
+  readonly type: 'data-limit';
+  readonly data: LimitUse & { readonly text: string };
+  readonly transient: true;
+};
 
 export type ToolChunk =
   | Official<'tool-input-start' | 'tool-input-delta' | 'tool-output-error' | 'tool-output-denied'>

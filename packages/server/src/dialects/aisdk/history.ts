@@ -312,6 +312,7 @@ class MessageBuilder {
       case 'finish':
       case 'error':
       case 'abort':
+      case 'data-limit':
         break;
       default:
         this.#addToTool(chunk);

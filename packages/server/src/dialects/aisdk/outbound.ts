@@ -9,6 +9,7 @@ import {
   isTurnEvent,
   type Json,
   type Link,
+  limitNotice,
   type PromptPart,
   type SessionEvent,
   type TurnId,
@@ -167,6 +168,10 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
       return ended(state, event.turn, [{ type: 'error', errorText: event.fault.message }]);
     case 'turn.cancelled':
       return ended(state, event.turn, [{ type: 'abort' }]);
+    case 'limit.approached': {
+      const data = { ...event.limit, text: limitNotice(event.limit) };
+      return [state, [{ body: { turn: event.turn, chunk: { type: 'data-limit', data, transient: true } } }]];
+    }
     case 'question.asked':
     case 'question.repeated': {
       const { turn, id: block } = event;

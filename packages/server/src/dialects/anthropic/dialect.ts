@@ -147,7 +147,8 @@ export const anthropic = defineDialect({
       for (const [name, value] of Object.entries(headers(c.req.raw))) response.headers.set(name, value);
       return response;
     },
-    fault: (fault, c) => vendorError(c, errorBody(fault, requestIdOf(c.req.raw)), statusOf(fault)),
+    fault: (fault, c) =>
+      vendorError(c, errorBody(fault, requestIdOf(c.req.raw)), { status: statusOf(fault), fault }),
   },
   projection,
   faults: { refusal, headers },

@@ -284,6 +284,8 @@ const STATUSES: Record<FaultCode, ContentfulStatusCode> = {
   ...HTTP_STATUS,
   context_too_long: 400,
   tool_invalid: 400,
+  // Not 429: clients send the request again after that.
+  budget_exhausted: 402,
   overloaded: OVERLOADED,
 };
 

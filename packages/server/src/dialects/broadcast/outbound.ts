@@ -5,6 +5,7 @@ import {
   type Fault,
   type FaultCode,
   isTurnEvent,
+  limitNotice,
   type SessionEvent,
   textOf,
   writtenQuestion,
@@ -87,6 +88,8 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
       return [state, ask(newlyShown(before.approvals, approvals))];
     case 'approval.explained':
       return [state, say(thinking(event.text))];
+    case 'limit.approached':
+      return [state, say(thinking(limitNotice(event.limit)))];
     case 'approval.answered':
       return [
         state,

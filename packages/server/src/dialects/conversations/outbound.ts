@@ -7,6 +7,7 @@ import {
   type InputId,
   isTurnEvent,
   type JsonObject,
+  limitNotice,
   type SessionEvent,
   textOf,
   visibleJson,
@@ -107,6 +108,8 @@ export function step(before: State, event: SessionEvent): StepResult<State, Body
       return [state, frames(thought(state, event.text))];
     case 'files.rewound':
       return [state, frames(thought(state, rewoundText(event)))];
+    case 'limit.approached':
+      return [state, frames(thought(state, limitNotice(event.limit)))];
     case 'text.delta':
       if (event.block === state.openBlock) return [state, [{ body: chunk(state, event.text) }]];
       return [{ ...state, openBlock: event.block, hasText: true }, frames(firstChunk(state, event.text))];
@@ -391,6 +394,7 @@ const FAULTS = {
   provider_rejected: 'stream_error',
   context_too_long: 'stream_error',
   answer_too_long: 'stream_error',
+  budget_exhausted: 'stream_error',
   limited: 'bad_request',
   overloaded: 'stream_error',
   shutting_down: 'stream_error',

@@ -10,6 +10,7 @@ import {
   isObject,
   isTurnEvent,
   type JsonObject,
+  limitNotice,
   type SessionEvent,
   type TurnId,
   textOf,
@@ -92,6 +93,7 @@ function progress(event: DurableEvent, { tasks }: TaskList): Body[] {
     case 'text.ended':
     case 'step.restarted':
     case 'step.ended':
+    case 'limit.approached':
     case 'approval.requested':
     case 'approval.explained':
     case 'approval.answered':
@@ -338,6 +340,13 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
         metadata: { taskId: event.turn },
       };
     }
+    case 'limit.approached':
+      return {
+        ...base,
+        role: 'system',
+        content: limitNotice(event.limit),
+        metadata: { taskId: event.turn },
+      };
     case 'input.cancelled':
     case 'input.joined':
     case 'turn.started':

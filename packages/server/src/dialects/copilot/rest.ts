@@ -124,6 +124,7 @@ export const FAULTS = {
   provider_rejected: { status: 400, code: 'LLM_ERROR' },
   context_too_long: { status: 413, code: 'LLM_ERROR' },
   answer_too_long: { status: 502, code: 'LLM_ERROR' },
+  budget_exhausted: { status: 429, code: 'QUOTA_EXCEEDED' },
   limited: { status: 429, code: 'RATE_LIMIT' },
   overloaded: { status: 503, code: 'INTERNAL_ERROR' },
   shutting_down: { status: 503, code: 'INTERNAL_ERROR' },

@@ -95,6 +95,7 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
     case 'agent.changed':
     case 'reasoning.ended':
     case 'step.restarted':
+    case 'limit.approached':
     case 'approval.requested':
     case 'approval.explained':
     case 'approval.answered':

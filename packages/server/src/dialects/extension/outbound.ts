@@ -10,6 +10,7 @@ import {
   isTurnEvent,
   type Json,
   LOCAL,
+  limitNotice,
   type Outcome,
   type Principal,
   type QuestionContent,
@@ -114,6 +115,8 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
     }
     case 'approval.explained':
       return [state, showStatus('using_tool', event.text)];
+    case 'limit.approached':
+      return [state, showStatus('thinking', limitNotice(event.limit))];
     case 'tool.started': {
       const tool = toolOf(event.call);
       return [state, showStatus(tool === 'web_search' ? 'searching' : 'using_tool', undefined, tool)];

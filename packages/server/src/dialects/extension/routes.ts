@@ -40,10 +40,10 @@ const summarize = endpoint({
   body: SummaryRequest,
   answers: { 200: { description: 'The summary', schema: 'Summary' } },
   errors: [400, 401, 500],
-  async handle({ c, request, body }, ctx) {
+  async handle({ c, principal, request, body }, ctx) {
     const title = body.title?.trim() || 'Untitled';
     try {
-      const summary = await ctx.engine.summarise(title, body.content, request.signal);
+      const summary = await ctx.engine.summarise(principal, { title, content: body.content }, request.signal);
       return { summary, title, timestamp: timeOf(ctx) };
     } catch (thrown) {
       const { message } = reported(thrown, ctx, requestIds(request));

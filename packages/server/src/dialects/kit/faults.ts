@@ -24,6 +24,7 @@ export const HTTP_STATUS = {
   provider_rejected: 400,
   context_too_long: 413,
   answer_too_long: 502,
+  budget_exhausted: 429,
   limited: 429,
   overloaded: 503,
   shutting_down: 503,

@@ -225,6 +225,7 @@ function step(state: State, event: SessionEvent): StepResult<State, TurnUpdate> 
     case 'agent.changed':
     case 'approval.explained':
     case 'call.delegated':
+    case 'limit.approached':
     case 'call.progress':
       return [state, NONE];
   }

@@ -53,9 +53,13 @@ export function vendorRequest(c: HonoContext, principal: Principal): Authenticat
 export const progressOf = (c: HonoContext): Progress => c.get('progress');
 
 /** The answer to a failed request. */
-export function vendorError(c: HonoContext, body: object, status: ContentfulStatusCode): Response {
-  // The vendors' clients retry by themselves, which would start a second turn.
-  if (progressOf(c).accepted) c.header('x-should-retry', 'false');
+export function vendorError(
+  c: HonoContext,
+  body: object,
+  { status, fault }: { readonly status: ContentfulStatusCode; readonly fault: Fault },
+): Response {
+  // The vendors' clients retry by themselves, which would start a second turn, or not help.
+  if (progressOf(c).accepted || fault.code === 'budget_exhausted') c.header('x-should-retry', 'false');
   return c.json(body, status);
 }
 

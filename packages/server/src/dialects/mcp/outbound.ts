@@ -93,6 +93,7 @@ function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
     case 'step.ended':
     case 'call.requested':
     case 'approval.explained':
+    case 'limit.approached':
     case 'tool.started':
     case 'call.deferred':
     case 'call.delegated':

@@ -26,12 +26,14 @@ import { sessionEndpoints } from './sessions.ts';
 import { setupEndpoints } from './setup.ts';
 import { sharedPages, shareEndpoints } from './shares.ts';
 import { projection, streamEndpoints } from './streams.ts';
+import { usageEndpoints } from './usage.ts';
 
 /** Paths below `/v1`. One that ends in `/*` also matches the path without it. */
 const HTTP_PATHS = [
   '/sessions/*',
   '/tags',
   '/prices',
+  '/usage/*',
   '/search',
   '/server',
   '/dialects',
@@ -57,6 +59,7 @@ export const native = defineDialect({
       ...approvalEndpoints,
       ...shareEndpoints,
       ...priceEndpoints,
+      ...usageEndpoints,
       ...apiKeyEndpoints,
       ...pairingEndpoints,
       ...adminEndpoints,

@@ -13,7 +13,7 @@ const changedByKeys = ({ setup }: NativeContext['administration']): ReadonlySet<
 
 /** In open mode the local user may change these without a login. */
 const changedByLocal = (administration: NativeContext['administration']): ReadonlySet<string> =>
-  new Set([...changedByKeys(administration), 'mcpServers']);
+  new Set([...changedByKeys(administration), 'mcpServers', 'spendLimits']);
 
 async function setsUp({ principal, request }: Call, ctx: NativeContext): Promise<void> {
   if (principal.role !== 'admin' && !isLocal(principal))

@@ -374,7 +374,7 @@ export const openai = defineDialect({
       ...modelEndpoints('/v1'),
       ...responseEndpoints('/v1'),
     ],
-    fault: (fault, c) => vendorError(c, errorBody(fault), statusOf(fault)),
+    fault: (fault, c) => vendorError(c, errorBody(fault), { status: statusOf(fault), fault }),
   },
   projection,
   faults: { refusal },

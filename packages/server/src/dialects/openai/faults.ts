@@ -22,6 +22,7 @@ const CODES: Partial<Record<FaultCode, string>> = {
   context_too_long: 'context_length_exceeded',
   limited: 'rate_limit_exceeded',
   provider_limited: 'rate_limit_exceeded',
+  budget_exhausted: 'insufficient_quota',
 };
 
 export const errorBody = (fault: Fault): ErrorBody => {

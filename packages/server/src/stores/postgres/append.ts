@@ -11,6 +11,7 @@ import { type AppendAs, type Driver, LeaseLost } from '../../core/ports/lease.ts
 import { RECORD_COLUMNS, recordValues } from '../shared/sessions.ts';
 import { checkNumbering, type EventOptions, lookupKeysOf } from '../shared/stored-event.ts';
 import { storable, storableRef } from '../shared/text.ts';
+import { ADD_USAGE, MOST_USAGE, USAGE_COUNTS, USAGE_LABELS, usageRows } from '../shared/usage.ts';
 import { type Database, inTime, type Row, type Statements } from './database.ts';
 import { isRefusal, isTransient, isUnknown } from './errors.ts';
 import { bucketOf } from './sessions.ts';
@@ -125,6 +126,9 @@ function valuesOf(
     home,
     able,
     mayTakeOver,
+    JSON.stringify(
+      appends.flatMap(({ record }, n) => usageRows(record.usage ?? []).map((row) => ({ n, ...row }))),
+    ),
   ];
 }
 
@@ -164,7 +168,10 @@ function writeOf(append: Append, n: number, checkpoints: Appender['checkpoints']
  * know how few writes there are, from reading all sessions.
  */
 
-/** Parameters: $1 writes as JSON, $2–$5 events, $6–$8 lookup keys, $9 node, $10 home, $11 able, $12 may take the lease. */
+/**
+ * Parameters: $1 writes as JSON, $2–$5 events, $6–$8 lookup keys, $9 node, $10 home, $11 able, $12 may take the lease,
+ * $13 usage as JSON.
+ */
 export const APPEND = `
 WITH write AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS write (
@@ -235,6 +242,15 @@ WITH write AS MATERIALIZED (
   DELETE FROM checkpoints WHERE session = ANY (ARRAY(
     SELECT written.row FROM write JOIN written ON written.n = write.n WHERE write.checkpoint_action = 'remove'
   ))
+), new_usage AS (
+  INSERT INTO usage (${[...USAGE_LABELS, ...USAGE_COUNTS].join(', ')})
+  SELECT ${[...USAGE_LABELS, ...USAGE_COUNTS.map((column) => `least(sum(${column}), ${MOST_USAGE})::bigint`)].join(', ')}
+  FROM jsonb_to_recordset($13::text::jsonb) AS used (
+    n INT, ${USAGE_LABELS.map((column) => `${column} TEXT COLLATE "C"`).join(', ')},
+    ${USAGE_COUNTS.map((column) => `${column} BIGINT`).join(', ')}
+  ) JOIN written ON written.n = used.n
+  GROUP BY ${USAGE_LABELS.join(', ')} ORDER BY ${USAGE_LABELS.join(', ')}
+  ${ADD_USAGE}
 )
 SELECT write.n, written.row, written.epoch, written.driver, held.head AS held_head
 FROM write LEFT JOIN written ON written.n = write.n LEFT JOIN held ON held.n = write.n`;

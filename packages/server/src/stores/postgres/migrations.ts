@@ -10,6 +10,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
 import { decisionTable, sessionIndexes, sharedTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
+import { usageTables } from '../shared/usage.ts';
 import type { Row, Statements } from './database.ts';
 import { shownUrl } from './errors.ts';
 
@@ -159,6 +160,7 @@ export const MIGRATIONS: readonly Migration[] = [
     CREATE INDEX sessions_by_parent ON sessions (owner, parent, updated_at DESC, row DESC) WHERE parent IS NOT NULL;
     `,
   },
+  { oldest: 1, sql: usageTables(TYPES) },
 ];
 
 // Migrates the database to the current schema. Nodes that start at the same time wait for each other.

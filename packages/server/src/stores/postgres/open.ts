@@ -10,6 +10,7 @@ import { sessionQueries, turnQueries } from '../shared/sessions.ts';
 import { closeGuard, guarded, guardedEach, type Store, type Wrap } from '../shared/store.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { storableRef } from '../shared/text.ts';
+import { usageQueries } from '../shared/usage.ts';
 import { type ConfirmedChanges, confirmedChanges } from './confirmed-changes.ts';
 import { type Database, openDatabase, PLANNER, type Statements } from './database.ts';
 import { shownUrl, storageError, storageFault, withFaults } from './errors.ts';
@@ -278,6 +279,7 @@ function storeOn({
     nodes: whileOpen(() => listNodes(database)),
     search: guarded(prepareSearch(database, log.read), whileOpen),
     turns: guarded(turnQueries(shared), whileOpen),
+    usage: guarded(usageQueries(shared), whileOpen),
     revocations: {
       ...guarded(revocations, whileOpen),
       follow: changes.follow,

@@ -102,7 +102,7 @@ describe.skipIf(noPostgres)('queries read only matching rows, regardless of the 
 
   test('appends find sessions by index, without scanning checkpoints', async () => {
     const lists = Array.from({ length: 7 }, () => []);
-    const plan = await planOf(({ query }) => query(APPEND, ['[]', ...lists, 'node', null, true, true]));
+    const plan = await planOf(({ query }) => query(APPEND, ['[]', ...lists, 'node', null, true, true, '[]']));
     expect(plan.match(/Index Scan using sessions_bucket_owner_id_key on sessions/g)?.length).toBe(1);
     expect(plan).toMatch(/Index Scan using sessions_pkey on sessions[^\n]*\n *Index Cond: \("row" = held/);
     expect(plan).toMatch(

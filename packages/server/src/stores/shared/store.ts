@@ -8,7 +8,13 @@ import type {
   SettingsStore,
   UserStore,
 } from '../../accounts/store.ts';
-import type { MessageSearch, SessionStore, ShareStore, TurnIndex } from '../../core/ports/event-store.ts';
+import type {
+  MessageSearch,
+  SessionStore,
+  ShareStore,
+  TurnIndex,
+  UsageStore,
+} from '../../core/ports/event-store.ts';
 import type { Leases, ListNodes } from '../../core/ports/lease.ts';
 
 export type Store = SessionStore &
@@ -24,6 +30,7 @@ export type Store = SessionStore &
     readonly revocations: RevocationStore;
     readonly settings: SettingsStore;
     readonly turns: TurnIndex;
+    readonly usage: UsageStore;
   };
 
 export type Wrap = <Arguments extends unknown[], Result>(

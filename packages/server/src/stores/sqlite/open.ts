@@ -7,6 +7,7 @@ import type { Row, SharedDatabase } from '../shared/database.ts';
 import { sessionQueries, turnQueries } from '../shared/sessions.ts';
 import { closeGuard, guarded, guardedEach, type Store, type Wrap } from '../shared/store.ts';
 import { storable } from '../shared/text.ts';
+import { usageQueries } from '../shared/usage.ts';
 import { checkDatabase, closeConnection, closeToOthers, makeFolder, openConnection } from './connection.ts';
 import { storageError, storageFault } from './errors.ts';
 import { groupCommit } from './group-commit.ts';
@@ -181,6 +182,7 @@ function storeOn(database: Database, { log, space, unlock, options }: Parts): St
     nodes: whileOpen(leases.nodes),
     search: guarded(search, whenDurable),
     turns: guarded(turnQueries(shared), whenDurable),
+    usage: guarded(usageQueries(shared), whenDurable),
     revocations: { ...guarded(revocations, whileOpen), follow: changes.follow },
   };
 }

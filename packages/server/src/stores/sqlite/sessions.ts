@@ -17,6 +17,7 @@ import {
   type StoredRow,
 } from '../shared/stored-event.ts';
 import { storable, storableRef } from '../shared/text.ts';
+import { ADD_USAGE, USAGE_COUNTS, USAGE_LABELS, usageRows } from '../shared/usage.ts';
 
 /** A pending append, serialized when it was requested. */
 export type Append = {
@@ -50,6 +51,10 @@ export function prepareAppend(database: Database, { upcasts }: EventOptions = {}
   );
   const insertKey = database.prepare('INSERT OR IGNORE INTO lookups (kind, id, session) VALUES (?, ?, ?)');
   const keepCheckpoint = prepareCheckpoint(database);
+  const columns = [...USAGE_LABELS, ...USAGE_COUNTS];
+  const insertUsage = database.prepare(
+    `INSERT INTO usage (${columns.join(', ')}) VALUES (${columns.map((column) => `$${column}`).join(', ')}) ${ADD_USAGE}`,
+  );
 
   return ({ expected, events, keys, record }) => {
     const ref = storableRef(record.ref);
@@ -70,6 +75,7 @@ export function prepareAppend(database: Database, { upcasts }: EventOptions = {}
     });
     for (const { kind, id } of keys) insertKey.run(kind, id, row);
     keepCheckpoint(row, record.checkpoint);
+    for (const used of usageRows(record.usage ?? [])) insertUsage.run(used);
   };
 }
 

@@ -19,6 +19,7 @@ import { settingsContract } from './contract/settings.ts';
 import { sharesContract } from './contract/shares.ts';
 import type { Implementation } from './contract/store-location.ts';
 import { turnsContract } from './contract/turns.ts';
+import { usageContract } from './contract/usage.ts';
 import { usersContract } from './contract/users.ts';
 import { versionsContract } from './contract/versions.ts';
 
@@ -34,6 +35,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('shares', () => sharesContract(implementation));
     describe('search', () => searchContract(implementation));
     describe('turns', () => turnsContract(implementation));
+    describe('usage', () => usageContract(implementation));
     describe('erasing', () => erasingContract(implementation));
     describe('leases', () => leasesContract(implementation));
     describe('nodes', () => nodesContract(implementation));

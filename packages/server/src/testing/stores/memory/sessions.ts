@@ -26,6 +26,7 @@ import {
 import { byCodePoint, storable, storableLabels, storableRef } from '../../../stores/shared/text.ts';
 import { memorySearch } from './search.ts';
 import { memoryTurns } from './turns.ts';
+import type { memoryUsage } from './usage.ts';
 
 /** Events are stored as JSON, like on disk: changing a returned object does not change the stored one. */
 export type Session = {
@@ -41,6 +42,7 @@ export type Sessions = {
   readonly sessions: Map<string, Session>;
   readonly awaitingApproval: Set<Session>;
   readonly holders: Map<string, Set<Session>>;
+  readonly usage: Pick<ReturnType<typeof memoryUsage>, 'add'>;
   rows: number;
   bytes: number;
 };
@@ -104,6 +106,7 @@ export function memorySessions(options: EventOptions, database: Sessions) {
       for (const body of bodies) database.bytes += Buffer.byteLength(body);
       sessions.set(key, session);
       index(session, events);
+      database.usage.add(record.usage ?? []);
     },
 
     read,
@@ -168,7 +171,7 @@ export function memorySessions(options: EventOptions, database: Sessions) {
   };
 }
 
-const storableRecord = (record: SessionRecord): SessionRecord => ({
+const storableRecord = ({ usage: _, ...record }: SessionRecord): SessionRecord => ({
   ...record,
   ref: storableRef(record.ref),
   dialect: storable(record.dialect),

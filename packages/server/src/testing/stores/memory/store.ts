@@ -24,6 +24,7 @@ import {
 import { memoryDecisions } from './decisions.ts';
 import { memorySessions, type Session } from './sessions.ts';
 import { memorySettings } from './settings.ts';
+import { memoryUsage } from './usage.ts';
 
 /** State shared by several stores, each of which is a node. */
 export class MemoryDatabase {
@@ -48,6 +49,7 @@ export class MemoryDatabase {
   readonly shares = memoryShares();
   readonly decisions = memoryDecisions();
   readonly settings = memorySettings(() => this.followers.notify());
+  readonly usage = memoryUsage();
   rows = 0;
   bytes = 0;
 }
@@ -113,6 +115,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     preferences: guarded(preferences, whileOpen),
     settings: guarded(settings, whileOpen),
     decisions: guarded(decisionTable, whileOpen),
+    usage: guarded(database.usage, whileOpen),
     revocations: {
       ...guarded(
         {
