@@ -142,10 +142,18 @@ export function subAgents(
           (state) => {
             // The parent was cancelled, or another node drives it now.
             if (signal.aborted || !session.role.isDriver) return [];
-            if (state.created) return decide(state, command, contextOf(own, { key: child.key, reportTo }));
+            if (state.created)
+              return decide(
+                state,
+                command,
+                contextOf(own, { key: child.key, reportTo, apiKey: active.turn.apiKey }),
+              );
             if (!agent) throw new Fault('tool_failed', 'That sub-agent was deleted.');
             const { id, name } = agent;
-            const context = contextOf({ ...own, agent: { id, name } }, { key: child.key, reportTo, parent });
+            const context = contextOf(
+              { ...own, agent: { id, name } },
+              { key: child.key, reportTo, parent, apiKey: active.turn.apiKey },
+            );
             const [first, ...rest] = decide(state, command, context);
             if (first?.type !== 'session.created') return [];
             const model = modelFor(active, agent);
