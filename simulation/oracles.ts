@@ -212,6 +212,8 @@ export class Oracles {
   readonly #effects = new Map<string, { readonly tool: string; readonly ref: SessionRef; count: number }>();
   /** by node and model: until when it is not asked */
   readonly #cooling = new Map<string, number>();
+  /** by turn: the node and the model that it waits for */
+  readonly #waiting = new Map<string, string>();
   /** calls whose tool has thrown */
   readonly #failed = new Set<string>();
   /** the last event that survived a failover, of sessions that have lost others */
@@ -317,6 +319,7 @@ export class Oracles {
     const log = this.log(ref);
     const isCurrent = this.#sessions.get(sessionKey(ref))?.turn === turn;
     if (isCurrent) this.#checkModel(node, { ref, model, now, log });
+    this.#waiting.set(turn, `${node} ${model}`);
     if (this.isShared && isCurrent && driver?.node !== node)
       this.#fail(ref, `${node} calls the model for a turn that ${driver?.node ?? 'nobody'} drives`);
     const started = log.find((event) => event.type === 'turn.started' && event.turn === turn);
@@ -352,12 +355,17 @@ export class Oracles {
     const other = MODELS.find((one) => one !== model) ?? '';
     const isOtherWell =
       !this.#cooling.has(`${node} ${other}`) && !fallback?.passed.some((one) => one.model === other);
-    if (until > now && isOtherWell) this.#fail(ref, `${node} asks ${model}, which cools down until ${until}`);
+    // Another step of the node may know more of a model, and not have stored it yet.
+    const isAsked = [...this.#waiting.values()].some((asked) => asked.startsWith(`${node} `));
+    if (until > now && isOtherWell && !isAsked)
+      this.#fail(ref, `${node} asks ${model}, which cools down until ${until}`);
   }
 
   /** What a node knows of its models, as far as its log tells. */
   #takeModels(node: string, ref: SessionRef, events: readonly DurableEvent[]): void {
     for (const event of events) {
+      if (/^(step|turn)\.(ended|restarted|failed|cancelled|resumed)$/.test(event.type) && 'turn' in event)
+        this.#waiting.delete(`${event.turn}`);
       if (event.type === 'step.ended' && event.model !== undefined)
         this.#cooling.delete(`${node} ${event.model}`);
       // Both have failed; the log does not say which of them last.
