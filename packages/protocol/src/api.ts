@@ -173,8 +173,8 @@ export const NewPrice = z.strictObject({
 });
 export type NewPrice = z.input<typeof NewPrice>;
 
-export const UsageLabel = z.enum(['day', 'user', 'agent', 'model', 'key', 'task']);
-export type UsageLabel = z.infer<typeof UsageLabel>;
+const USAGE_LABELS = z.enum(['day', 'user', 'agent', 'model', 'key', 'task']);
+export type UsageLabel = z.infer<typeof USAGE_LABELS>;
 
 const Day = z.iso.date();
 
@@ -189,7 +189,7 @@ export const UsageQuery = z.object({
     .max(100)
     .default('')
     .transform((text) => [...new Set(text.split(',').filter((name) => name !== ''))])
-    .pipe(z.array(UsageLabel)),
+    .pipe(z.array(USAGE_LABELS)),
   /** only of this user; users see their own */
   user: z.string().min(1).max(200).optional(),
   agent: z.string().min(1).max(200).optional(),

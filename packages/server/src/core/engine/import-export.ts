@@ -164,12 +164,26 @@ const isContent = ({ type }: DurableEvent): boolean =>
   type === 'input.accepted' || type === 'history.imported' || type === 'tool.ended';
 
 /** Ends what would continue by itself, and what runs without approval later: the open turn, queued inputs, grants, the mode. */
-const closing = ({ turn, queue, grants, approvalMode }: SessionState): DurableEventBody[] => [
+const closing = ({ turn, queue, grants, approvalMode, rewinding }: SessionState): DurableEventBody[] => [
   ...queue.map(
     ({ input, turn = input as string as TurnId }) =>
       ({ type: 'input.cancelled', input, turn, by: IMPORT }) as const,
   ),
   ...(turn ? interruption(turn, 'cancelled', null) : []),
+  // A rewind that was interrupted must not restore files here.
+  ...(rewinding
+    ? [
+        {
+          type: 'files.rewound' as const,
+          rewind: rewinding.rewind,
+          undoes: rewinding.undoes,
+          by: IMPORT,
+          restored: [],
+          kept: [],
+          failed: 'The session was imported.',
+        },
+      ]
+    : []),
   ...grants.map((grant) => ({ type: 'grant.revoked', grant, by: IMPORT }) as const),
   // `suggest` may be stricter than the server's default.
   ...(approvalMode === null || approvalMode === 'suggest'

@@ -120,9 +120,9 @@ export function rpcError(fault: Fault): RpcError {
   return { ...error, data: [info] };
 }
 
-/** The origin is not allowed, the endpoint does not exist, or an error occurred. */
+/** The origin is not allowed, the endpoint does not exist, or an error occurred. The address may be without a valid host. */
 export const refusal = (status: number, message: string, { url }: Request): object =>
-  isRpc(new URL(url).pathname)
+  isRpc(URL.parse(url)?.pathname ?? '')
     ? errorMessage(null, { code: status >= 500 ? CODES.internal : CODES.refused, message })
     : httpError(status, message);
 
@@ -307,11 +307,13 @@ export const examples: Examples<RequestExample> = ({ session, turn, approval }) 
 export const httpExamples = {
   message: ({ session }) => [
     {
+      title: 'Send a message and wait for the task',
       params: { operation: 'message:send' },
       creates: true,
       body: message(`${SENT}-3`, 'count to 3', { contextId: session }),
     },
     {
+      title: 'Stream a task',
       params: { operation: 'message:stream' },
       stream: true,
       creates: true,
@@ -321,8 +323,8 @@ export const httpExamples = {
   push: ({ turn }) => [{ params: { task: turn } }],
   task: ({ turn }) => [{ params: { task: turn }, query: { historyLength: '0' } }],
   operation: ({ turn }) => [
-    { params: { task: `${turn}:cancel` } },
-    { params: { task: `${turn}:subscribe` }, stream: true },
+    { title: 'Cancel a task', params: { task: `${turn}:cancel` } },
+    { title: 'Subscribe to a task', params: { task: `${turn}:subscribe` }, stream: true },
   ],
 } satisfies Record<string, Examples<RequestExample>>;
 

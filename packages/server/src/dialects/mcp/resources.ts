@@ -1,6 +1,6 @@
 /** Sessions as resources: their list, and the messages of one. */
 import type { ListResourcesResult, ReadResourceResult } from '@modelcontextprotocol/client';
-import { type DurableEvent, type TurnId, textOf, wasStopped } from '@parlance/protocol';
+import { type DurableEvent, type TurnId, textOf, wasStopped, writtenQuestion } from '@parlance/protocol';
 import type { Engine, SessionRecord, SessionRef } from '../../core/index.ts';
 import { invalidParams, type Params, RpcFault } from '../kit/json-rpc.ts';
 import { latest } from '../kit/replay.ts';
@@ -129,6 +129,9 @@ function draftsOf(events: readonly DurableEvent[], first: number): Draft[] {
   const drafts: Draft[] = [];
   let removed: Draft[] = [];
   const answers = new Map<TurnId, Draft>();
+  /** what turns without other text have asked */
+  const questions = new Map<TurnId, string[]>();
+  const asked = new Map<string, string>();
   const direct = directTurns(events);
   for (const event of events.slice(first))
     switch (event.type) {
@@ -158,6 +161,16 @@ function draftsOf(events: readonly DurableEvent[], first: number): Draft[] {
       case 'text.ended':
         if (event.text !== '') answerOf(event).texts.push(event.text);
         break;
+      case 'question.asked':
+      case 'question.repeated': {
+        const text = writtenQuestion(event);
+        asked.set(event.question, text);
+        // Without other text, the answer follows the messages that reply to the question.
+        const answer = answers.get(event.turn);
+        if (answer) answer.settled = answer.texts.push(text);
+        else questions.set(event.turn, [...(questions.get(event.turn) ?? []), text]);
+        break;
+      }
       case 'tool.ended': {
         // The result of a direct call, or of one that ends the turn, is the answer.
         const isAnswer = (direct.has(event.turn) && !wasStopped(event)) || finalAnswer(event) !== null;
@@ -171,6 +184,18 @@ function draftsOf(events: readonly DurableEvent[], first: number): Draft[] {
         if (answer) answer.settled = answer.texts.length;
         break;
       }
+      case 'question.answered': {
+        if (event.outcome !== 'withdrawn') break;
+        const texts = answers.get(event.turn)?.texts ?? questions.get(event.turn) ?? [];
+        const at = texts.findLastIndex((text) => asked.get(event.question) === text);
+        if (at >= 0) texts.splice(at, 1);
+        break;
+      }
+      case 'turn.ended':
+      case 'turn.failed':
+      case 'turn.cancelled':
+        if (questions.has(event.turn)) answerOf(event);
+        break;
       case 'step.restarted':
       case 'turn.resumed': {
         const answer = answers.get(event.turn);
@@ -179,10 +204,11 @@ function draftsOf(events: readonly DurableEvent[], first: number): Draft[] {
     }
   return drafts.filter(({ texts }) => texts.length > 0);
 
-  function answerOf(event: DurableEvent<'text.ended' | 'tool.ended'>): Draft {
+  function answerOf(event: { readonly turn: TurnId; readonly at: number }): Draft {
     const known = answers.get(event.turn);
     if (known) return known;
-    const answer = draft('assistant', { at: event.at }, []);
+    const texts = questions.get(event.turn) ?? [];
+    const answer = { ...draft('assistant', { at: event.at }, texts), settled: texts.length };
     answers.set(event.turn, answer);
     drafts.push(answer);
     return answer;
