@@ -184,16 +184,18 @@ function draftsOf(events: readonly DurableEvent[], first: number): Draft[] {
         if (answer) answer.settled = answer.texts.length;
         break;
       }
-      case 'question.answered': {
-        if (event.outcome !== 'withdrawn') break;
+      case 'question.answered':
+        if (event.outcome !== 'withdrawn') asked.delete(event.question);
+        break;
+      case 'turn.cancelled': {
+        // What was not answered is withdrawn.
         const texts = answers.get(event.turn)?.texts ?? questions.get(event.turn) ?? [];
-        const at = texts.findLastIndex((text) => asked.get(event.question) === text);
-        if (at >= 0) texts.splice(at, 1);
+        for (const text of asked.values()) if (texts.includes(text)) texts.splice(texts.lastIndexOf(text), 1);
+        if (questions.has(event.turn)) answerOf(event);
         break;
       }
       case 'turn.ended':
       case 'turn.failed':
-      case 'turn.cancelled':
         if (questions.has(event.turn)) answerOf(event);
         break;
       case 'step.restarted':
