@@ -65,25 +65,11 @@ export const TURN_OPTIONS = {
 };
 export const TurnOptions = z.object(TURN_OPTIONS);
 export type TurnOptions = z.infer<typeof TurnOptions>;
+const OPTION_NAMES = Object.keys(TURN_OPTIONS) as (keyof TurnOptions)[];
 
 /** Picks the terms from a command or an event. */
-export const turnOptionsOf = ({
-  tools,
-  agentTools,
-  instructions,
-  context,
-  options,
-  namesModel,
-  project,
-}: TurnOptions): TurnOptions => ({
-  tools,
-  agentTools,
-  instructions,
-  context,
-  options,
-  namesModel,
-  project,
-});
+export const turnOptionsOf = (from: TurnOptions): TurnOptions =>
+  Object.fromEntries(OPTION_NAMES.map((name) => [name, from[name]])) as TurnOptions;
 
 /** Fields of an answer that lets a turn continue, and of the stored answer. */
 export const ANSWER_TERMS = {

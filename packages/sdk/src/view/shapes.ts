@@ -5,31 +5,21 @@
 import type {
   AgentRef,
   Amount,
-  Answers,
-  ApprovalAnswer,
-  ApprovalId,
   ApprovalMode,
-  Ask,
   BlockId,
   CallId,
-  ChildRef,
   ContextUse,
   Delegation,
-  DirectCall,
+  DurableEvent,
+  DurableEventType,
   EphemeralEvent,
-  Fallback,
   FaultData,
   HistoryItem,
   InputId,
   JsonObject,
   LimitUse,
-  Outcome,
-  Part,
   ProjectFile,
-  QuestionId,
-  QuestionItem,
   QuestionOutcome,
-  QuestionPurpose,
   RewoundFiles,
   SessionId,
   Spent,
@@ -98,6 +88,11 @@ export type CreatedView = {
 
 type Numbered = { readonly at: number; readonly seqs: readonly number[] };
 
+/** Fields of an event, which the view has as they are. */
+type Of<Type extends DurableEventType, Name extends keyof DurableEvent<Type>> = Readonly<
+  Pick<DurableEvent<Type>, Name>
+>;
+
 export type Entry = TurnView | HistoryView | ClearedView | CompactionView | RewoundView;
 
 /** Part of an imported conversation: a user message, if it begins with one, and the items that follow it. */
@@ -127,25 +122,15 @@ export type RewoundView = Numbered & {
 
 export type ClearedView = Numbered & { readonly kind: 'cleared'; readonly by: string };
 
-export type InputView = Numbered & {
-  readonly input: InputId;
-  readonly parts: readonly Part[];
-  readonly dialect: string;
-  /** idempotency key: identifies the sender's own input */
-  readonly key?: string;
-  readonly call?: DirectCall;
-  readonly data?: JsonObject;
-  /** the agent that answers, if it differs from the session's */
-  readonly agent?: AgentRef;
-  /** the question that it answers */
-  readonly answers?: QuestionId;
-  /** the turn that it will start, if it is queued */
-  readonly turn?: TurnId;
-  /** the running turn that it joins before the next model call, unless that ends first */
-  readonly joins?: TurnId;
-  /** the turn that this input interrupted */
-  readonly superseded: TurnId | null;
-};
+/** `key` is the idempotency key, which identifies the sender's own input. */
+export type InputView = Numbered &
+  Of<
+    'input.accepted',
+    'input' | 'parts' | 'dialect' | 'key' | 'call' | 'data' | 'agent' | 'answers' | 'turn' | 'joins'
+  > & {
+    /** the turn that this input interrupted */
+    readonly superseded: TurnId | null;
+  };
 
 export type TurnView = Numbered & {
   readonly kind: 'turn';
@@ -238,94 +223,53 @@ export type CallState =
   | { readonly phase: 'running'; readonly progress: CallProgress | null }
   /** executed by a client that may be disconnected in the meantime */
   | { readonly phase: 'deferred' }
-  | {
+  | (Of<'tool.ended', 'outcome' | 'interrupted' | 'parts' | 'data' | 'durationMs' | 'said'> & {
       readonly phase: 'ended';
-      readonly outcome: Outcome;
-      /** it was running when the turn was cancelled: it may have been executed */
-      readonly interrupted?: boolean;
-      readonly parts: readonly Part[];
-      readonly data?: JsonObject;
-      readonly durationMs: number;
       /** contains untrusted content */
       readonly untrusted: boolean;
-      readonly said?: string;
       readonly final: boolean;
-    };
+    });
 
-export type ApprovalView = Numbered & {
-  readonly approval: ApprovalId;
-  readonly turn: TurnId;
-  readonly call: CallId;
-  readonly tool: string;
-  readonly input: JsonObject;
-  readonly ask: Ask;
-  readonly hash: string;
-  /** the sub-agent that asks; answered here or there */
-  readonly child?: ChildRef;
-  readonly explanations: readonly string[];
-  readonly state: ApprovalState;
-};
+/** With `child`, a sub-agent asks, and it is answered here or there. */
+export type ApprovalView = Numbered &
+  Of<'approval.requested', 'approval' | 'turn' | 'call' | 'ask' | 'hash' | 'child'> &
+  Of<'call.requested', 'tool' | 'input'> & {
+    readonly explanations: readonly string[];
+    readonly state: ApprovalState;
+  };
 
 export type ApprovalState =
   | { readonly status: 'pending' }
-  | {
+  | (Of<'approval.answered', 'answer' | 'by' | 'dialect' | 'at' | 'reason' | 'said' | 'grant'> & {
       readonly status: 'answered';
-      readonly answer: ApprovalAnswer;
-      readonly by: string;
-      readonly dialect: string;
-      readonly at: number;
-      readonly reason?: string;
-      readonly said?: string;
-      readonly grant?: string;
-    }
+    })
   /** the call ended before anyone answered */
   | { readonly status: 'lapsed' };
 
 /** A question to the user. */
-export type QuestionView = Numbered & {
-  readonly kind: 'question';
-  readonly turn: TurnId;
-  readonly question: QuestionId;
-  /** the call that asks; the turn itself if absent */
-  readonly call?: CallId;
-  readonly purpose: QuestionPurpose;
-  readonly title?: string;
-  readonly questions: readonly QuestionItem[];
-  readonly requires?: 'approve';
-  readonly path?: readonly string[];
-  /** why the last answer was not accepted */
-  readonly problem: string | null;
-  readonly state: QuestionState;
-};
+export type QuestionView = Numbered &
+  Of<
+    'question.asked',
+    'turn' | 'question' | 'call' | 'purpose' | 'title' | 'questions' | 'requires' | 'path'
+  > & {
+    readonly kind: 'question';
+    /** why the last answer was not accepted */
+    readonly problem: string | null;
+    readonly state: QuestionState;
+  };
 
 export type QuestionState =
   | { readonly status: 'pending' }
-  | {
-      readonly status: QuestionOutcome;
-      readonly answers?: Answers;
-      readonly by: string;
-      readonly dialect: string;
-      readonly at: number;
-    }
+  | (Of<'question.answered', 'answers' | 'by' | 'dialect' | 'at'> & { readonly status: QuestionOutcome })
   /** the call or the turn ended before anyone answered */
   | { readonly status: 'lapsed' };
 
-export type HandoffView = Numbered & {
-  readonly kind: 'handoff';
-  readonly from: AgentRef;
-  readonly to: AgentRef;
-  readonly reason: string;
-};
+export type HandoffView = Numbered &
+  Of<'agent.changed', 'from' | 'to' | 'reason'> & { readonly kind: 'handoff' };
 
 /** The model's answer was interrupted and requested again: the last attempt of its step. */
-export type RestartView = Numbered & {
-  readonly kind: 'restart';
-  readonly attempt: number;
-  readonly delayMs: number;
-  readonly fault: FaultData;
-  /** the model that answers instead, and those that do not */
-  readonly fallback?: Fallback;
-};
+export type RestartView = Numbered &
+  Of<'step.restarted', 'attempt' | 'delayMs' | 'fault' | 'fallback'> & { readonly kind: 'restart' };
 
 /** The server restarted during the turn and resumed it. */
 export type ResumedView = Numbered & { readonly kind: 'resumed' };
@@ -336,12 +280,8 @@ export type InstructionsView = Numbered & {
   readonly files: readonly ProjectFile[];
 };
 
-export type CompactionView = Numbered & {
-  readonly kind: 'compaction';
-  readonly summary: string;
-  readonly oldTokens: number;
-  readonly newTokens: number;
-};
+export type CompactionView = Numbered &
+  Of<'context.compacted', 'summary' | 'oldTokens' | 'newTokens'> & { readonly kind: 'compaction' };
 
 export type PlanStep = { readonly step: string; readonly status: 'pending' | 'in_progress' | 'completed' };
 

@@ -1,14 +1,5 @@
 /** The current state of a session, for its subscribers. */
-import type {
-  ApprovalId,
-  Ask,
-  BlockId,
-  CallId,
-  DurableEvent,
-  JsonObject,
-  TurnId,
-  TurnOptions,
-} from '@parlance/protocol';
+import type { BlockId, CallId, DurableEvent, JsonObject, TurnId, TurnOptions } from '@parlance/protocol';
 import type { SessionRef } from '../ports/event-store.ts';
 import {
   deferredCalls,
@@ -23,15 +14,10 @@ import {
 import type { EventSink } from './bus.ts';
 import type { OpenArguments, OpenBlock, PartialArguments } from './open-output.ts';
 
-export type PendingApproval = {
-  readonly approval: ApprovalId;
-  readonly turn: TurnId;
-  readonly call: CallId;
-  readonly tool: string;
-  readonly input: JsonObject;
-  readonly ask: Ask;
-  readonly hash: string;
-};
+export type PendingApproval = Readonly<
+  Pick<DurableEvent<'approval.requested'>, 'approval' | 'turn' | 'call' | 'ask' | 'hash'> &
+    Pick<DurableEvent<'call.requested'>, 'tool' | 'input'>
+>;
 
 export type DeferredCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
 
