@@ -6,11 +6,11 @@ import type { PrincipalId, ProjectFile } from '@parlance/protocol';
 import type { DecisionStore, FileDecision } from '../../accounts/store.ts';
 import type { Project, ProjectPlace, Skill } from '../../core/ports/project.ts';
 import type { Log } from '../../core/ports/telemetry.ts';
+import { hunksOf, lineDiff } from '../../lib/line-diff.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import { openForReading, resolvePath } from '../confined-path.ts';
 import { type Guard, realpathOr } from '../guard.ts';
 import { contains } from '../paths.ts';
-import { lineDiff } from './line-diff.ts';
 import { skillTool } from './skill.ts';
 import { parseSkill, type SkillFile } from './skill-file.ts';
 
@@ -180,7 +180,7 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
         questions.push({
           path: name,
           hash,
-          text: before === undefined ? text : lineDiff(before, text),
+          text: before === undefined ? text : differenceOf(before, text),
           isDiff: before !== undefined,
         });
       }
@@ -389,4 +389,24 @@ function withinTotal(files: readonly Found[]): Found[] {
       return left < 0 ? { ...file, text: null } : file;
     })
     .toReversed();
+}
+
+/** Above this many comparisons, the changed region is shown as replaced. */
+const MAX_COMPARISONS = 4_000_000;
+
+/** Lines that begin with a space, `-` or `+`. Long unchanged parts are left out, and counted. */
+function differenceOf(before: string, after: string): string {
+  const lines = lineDiff(before.split('\n'), after.split('\n'), MAX_COMPARISONS);
+  const shown: string[] = [];
+  let end = 0;
+  const leaveOut = (to: number) => {
+    if (to > end) shown.push(`@@ ${to - end} unchanged lines @@`);
+  };
+  for (const { from, to } of hunksOf(lines)) {
+    leaveOut(from);
+    shown.push(...lines.slice(from, to).map(({ sign, text }) => sign + text));
+    end = to;
+  }
+  leaveOut(lines.length);
+  return shown.join('\n');
 }
