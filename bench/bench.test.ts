@@ -159,7 +159,7 @@ test('the generated data has the requested number of sessions and a fixed number
   const store = openSqliteStore(folder.path);
   const counted = (filter: Parameters<typeof store.count>[0]) => store.count(filter);
   expect(await counted({})).toBe(250);
-  expect(await counted({ awaitingApproval: true })).toBe(APPROVALS);
+  expect(await counted({ awaitsUser: true })).toBe(APPROVALS);
   expect(await counted({ status: ['waiting'] })).toBe(APPROVALS + 2);
   expect(await counted({ status: ['running', 'failed'] })).toBe(0);
   expect(await counted({ title: NEEDLE })).toBe(1);

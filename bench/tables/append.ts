@@ -105,7 +105,7 @@ async function throughStore(folder: string, measured: Measure) {
       renamed: false,
       firstInput: '',
       status: 'idle',
-      approval: null,
+      pending: null,
       archived: false,
       ephemeral: false,
       parent: null,

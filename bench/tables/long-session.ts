@@ -87,7 +87,7 @@ export async function writeSession(
     renamed: false,
     firstInput: '',
     status: 'idle',
-    approval: null,
+    pending: null,
     archived: false,
     ephemeral: false,
     parent: null,

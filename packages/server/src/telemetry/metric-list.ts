@@ -84,7 +84,7 @@ export const GAUGES: Readonly<Record<GaugeName, Described>> = {
     help: 'bytes of received bodies and frames that are not handled yet',
     label: 'sender',
   },
-  approvals_waiting: { help: 'pending approvals' },
+  sessions_waiting: { help: 'sessions with a pending approval or question' },
   turns_running: { help: 'sessions with a running turn' },
   sessions_in_memory: { help: 'sessions in memory' },
   lease_age_seconds: {

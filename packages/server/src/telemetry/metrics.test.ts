@@ -43,14 +43,14 @@ describe('the meter', () => {
 
   test('a gauge that cannot be read does not prevent the others from being served', async () => {
     const metrics = openMetrics();
-    metrics.gauge('approvals_waiting', () => Promise.reject(new Error('the disk is full')));
+    metrics.gauge('sessions_waiting', () => Promise.reject(new Error('the disk is full')));
     metrics.gauge('queue_depth', () => {
       throw new Error('the disk is full');
     });
     metrics.gauge('queue_depth', () => ({ appends: 5 }));
     const figures = figuresIn(await metrics.text());
     expect(figures.get('parlance_queue_depth{queue="appends"}')).toBe(5);
-    expect(figures.has('parlance_approvals_waiting')).toBe(false);
+    expect(figures.has('parlance_sessions_waiting')).toBe(false);
   });
 
   test('the guide lists exactly the metrics that are served', async () => {
@@ -86,14 +86,14 @@ describe('a server in open mode', () => {
     });
     await client.next('approval_request');
     const waiting = await figuresOf(server);
-    expect(waiting.get('parlance_approvals_waiting')).toBe(1);
+    expect(waiting.get('parlance_sessions_waiting')).toBe(1);
     expect(waiting.get('parlance_sockets{dialect="agentloop"}')).toBe(1);
     expect(waiting.get('parlance_sessions_in_memory')).toBe(1);
     client.send({ id: crypto.randomUUID(), type: 'approval_response', payload: { review: 'yes' } });
     await client.next('agent_finished');
     const after = await figuresOf(server);
     const grown = (name: string) => (after.get(name) ?? Number.NaN) - (before.get(name) ?? 0);
-    expect(after.get('parlance_approvals_waiting')).toBe(0);
+    expect(after.get('parlance_sessions_waiting')).toBe(0);
     expect(grown('parlance_turns_total{outcome="ended"}')).toBe(1);
     expect(grown('parlance_turn_seconds_count{outcome="ended"}')).toBe(1);
     expect(grown('parlance_tool_calls_total{outcome="ok"}')).toBe(1);
@@ -117,7 +117,7 @@ test('approvals that were open before the start are counted', async () => {
   await first.running.stop();
   await Bun.$`cp -r ${first.data} ${folder}`.quiet();
   const second = await startTestServer({ PARLANCE_DATA: folder });
-  expect((await figuresOf(second)).get('parlance_approvals_waiting')).toBe(1);
+  expect((await figuresOf(second)).get('parlance_sessions_waiting')).toBe(1);
   const { approvals } = (await (await fetch(`${second.http}/v1/approvals`)).json()) as {
     approvals: { id: string }[];
   };
@@ -125,7 +125,7 @@ test('approvals that were open before the start are counted', async () => {
     method: 'POST',
     body: JSON.stringify({ answer: 'deny' }),
   });
-  expect((await figuresOf(second)).get('parlance_approvals_waiting')).toBe(0);
+  expect((await figuresOf(second)).get('parlance_sessions_waiting')).toBe(0);
   await second.stop();
   await first.stop();
 });

@@ -153,7 +153,7 @@ test('approvals can be answered while another session is unreadable', async () =
     ...(event.type === 'approval.requested' ? { ...event, approval: other } : event),
     session: broken.id,
   }));
-  await first.store.append(0, moved, { ...record, ref: broken, approval: other });
+  await first.store.append(0, moved, { ...record, ref: broken, pending: other });
   const lines: string[] = [];
   const store: SessionStore = {
     ...first.store,

@@ -179,8 +179,8 @@ export function assemble(
     spending: new Spending(parts),
     gates: [limitGate, ...(parts.gates ?? [])],
   };
-  const awaitingApproval = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
-  const metrics = new SessionMetrics(deps, () => store.count(awaitingApproval));
+  const waiting = { awaitsUser: true, archived: 'included', ephemeral: 'included' } as const;
+  const metrics = new SessionMetrics(deps, () => store.count(waiting));
   const onCommitted: SessionMetrics['onCommitted'] = (ref, events, before) => {
     metrics.onCommitted(ref, events, before);
     deps.subAgents.progress(ref, events, before);
@@ -397,10 +397,10 @@ export class AdmissionControl {
 export class SessionMetrics {
   constructor(
     private readonly observers: Observers,
-    /** number of sessions with a pending approval */
-    approvalsWaiting: () => Promise<number>,
+    /** number of sessions with a pending approval or question */
+    sessionsWaiting: () => Promise<number>,
   ) {
-    observers.meter.gauge('approvals_waiting', approvalsWaiting);
+    observers.meter.gauge('sessions_waiting', sessionsWaiting);
   }
 
   /**

@@ -45,12 +45,12 @@ async function crowded(others: number): Promise<{ store: SessionStore; approval:
   await harness.engine.whenIdle(SESSION);
   const record = await store.load(SESSION);
   const [created] = await store.read(SESSION, 0, 1);
-  const approval = record?.approval as ApprovalId | undefined;
+  const approval = record?.pending as ApprovalId | undefined;
   if (!record || !created || !approval) throw new Error('nothing waits');
   for (let index = 0; index < others; index++) {
     const ref = refOf(`other-${index}`);
     const status = (['idle', 'failed', 'waiting'] as const)[index % 3] ?? 'idle';
-    const other: SessionRecord = { ...record, ref, status, approval: null, head: 1, checkpoint: null };
+    const other: SessionRecord = { ...record, ref, status, pending: null, head: 1, checkpoint: null };
     await store.append(0, [{ ...created, session: ref.id }], other);
   }
   return { store, approval };

@@ -158,7 +158,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
     },
 
     async approvals(principal: Principal, page: { limit: number; cursor?: string }): Promise<ApprovalPage> {
-      const filter = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
+      const filter = { awaitsUser: true, archived: 'included', ephemeral: 'included' } as const;
       const { sessions: records, next } = await list(principal, { ...page, ...filter });
       const waiting: SessionSnapshot[] = [];
       await eachReadable(records, log, async ({ ref }) => waiting.push(await snapshot(ref)));

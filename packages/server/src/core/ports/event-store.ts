@@ -28,7 +28,7 @@ export type SessionRecord = {
   readonly firstInput: string;
   readonly status: SessionStatus;
   /** the approval or question that has been pending longest */
-  readonly approval: ApprovalId | QuestionId | null;
+  readonly pending: ApprovalId | QuestionId | null;
   readonly archived: boolean;
   /** hidden from lists, and erased after a period without use */
   readonly ephemeral: boolean;
@@ -71,7 +71,7 @@ export type SessionFilter = {
   readonly tag?: string;
   readonly label?: { readonly name: string; readonly value: string };
   /** only sessions with a pending approval or question */
-  readonly awaitingApproval?: true;
+  readonly awaitsUser?: true;
 };
 
 export type SessionQuery = SessionFilter & {

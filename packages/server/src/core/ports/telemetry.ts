@@ -59,7 +59,7 @@ export type GaugeName =
   | 'queue_depth'
   /** by sender: anonymous, identified */
   | 'unparsed_bytes'
-  | 'approvals_waiting'
+  | 'sessions_waiting'
   | 'turns_running'
   | 'sessions_in_memory'
   /** several nodes: time since the last successful heartbeat of this node was sent */

@@ -50,7 +50,7 @@ export const recordOf = (
   renamed: state.renamed,
   firstInput: state.firstInput,
   status: statusOf(state),
-  approval: (pendingId(state) ?? null) as SessionRecord['approval'],
+  pending: (pendingId(state) ?? null) as SessionRecord['pending'],
   archived: state.archived,
   ephemeral: state.created?.ephemeral === true,
   parent: state.created?.parent?.session ?? null,

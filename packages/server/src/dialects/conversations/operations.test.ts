@@ -258,7 +258,7 @@ describe('health and metrics', () => {
     const calls = (figures: typeof before) => figures.parlance_tool_calls_total?.ok;
     expect(calls(after)).toBe(Number(calls(before)) + 1);
     expect(after.parlance_sockets?.conversations).toBeGreaterThan(0);
-    expect(after.parlance_approvals_waiting).toBeNumber();
+    expect(after.parlance_sessions_waiting).toBeNumber();
     expect(await get('uma', '/v1/metrics')).toEqual({
       status: 403,
       body: { detail: 'Missing permission: metrics:read' },

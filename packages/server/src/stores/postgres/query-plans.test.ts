@@ -66,11 +66,11 @@ describe.skipIf(noPostgres)('queries read only matching rows, regardless of the 
     'sessions of everyone': { filter: {}, index: 'sessions_by_change' },
     'sessions of an owner': { filter: { owner }, index: 'sessions_by_owner' },
     'approvals of an owner': {
-      filter: { owner, awaitingApproval: true, archived: 'included', ephemeral: 'included' },
+      filter: { owner, awaitsUser: true, archived: 'included', ephemeral: 'included' },
       index: 'sessions_awaiting_approval_by_owner',
     },
     'approvals of everyone': {
-      filter: { awaitingApproval: true, archived: 'included', ephemeral: 'included' },
+      filter: { awaitsUser: true, archived: 'included', ephemeral: 'included' },
       index: 'sessions_awaiting_approval',
     },
     'running and waiting sessions of an owner': {
@@ -127,7 +127,7 @@ describe.skipIf(noPostgres)('queries read only matching rows, regardless of the 
     },
     'the number of approvals': {
       work: (statements) =>
-        sessionsIn(statements).count({ awaitingApproval: true, archived: 'included', ephemeral: 'included' }),
+        sessionsIn(statements).count({ awaitsUser: true, archived: 'included', ephemeral: 'included' }),
       index: /sessions_awaiting_approval/,
     },
     'the number of sessions of an owner': {

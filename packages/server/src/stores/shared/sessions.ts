@@ -30,6 +30,7 @@ const RecordColumns = z.object({
   renamed: Flag,
   first_input: z.string(),
   status: z.enum(['idle', 'running', 'waiting', 'failed']),
+  /** `pending` of the record: also questions, which are later than the schema */
   approval: ApprovalId.nullable(),
   archived: Flag,
   ephemeral: Flag,
@@ -56,7 +57,7 @@ export const recordValues = (record: SessionRecord) => ({
   renamed: record.renamed,
   first_input: storable(record.firstInput),
   status: record.status,
-  approval: record.approval && storable(record.approval),
+  approval: record.pending && storable(record.pending),
   archived: record.archived,
   ephemeral: record.ephemeral,
   parent: record.parent && storable(record.parent),
@@ -87,11 +88,12 @@ const RecordRow = RecordColumns.extend({
 /** Throws if the row was not written by us. */
 function recordIn(value: unknown): SessionRecord {
   const { row: _row, owner, id, ...columns } = RecordRow.parse(value);
-  const { first_input, message_count, last_model, created_at, updated_at, ...rest } = columns;
+  const { approval, first_input, message_count, last_model, created_at, updated_at, ...rest } = columns;
   const { checkpoint_version: version, checkpoint_seq: seq, checkpoint_state: state, ...shown } = rest;
   return {
     ...shown,
     ref: { owner, id },
+    pending: approval,
     firstInput: first_input,
     messageCount: message_count,
     lastModel: last_model ?? undefined,
@@ -121,8 +123,7 @@ export function sessionQueries({ query, dialect }: SharedDatabase): Sessions {
 
   /** All conditions of the filter except the status. Those on flags and tags must match the partial indexes. */
   function conditionsOf(filter: SessionFilter, values: Values): string[] {
-    const { owner, domain, archived, ephemeral, parent, pinned, tag, label, title, awaitingApproval } =
-      filter;
+    const { owner, domain, archived, ephemeral, parent, pinned, tag, label, title, awaitsUser } = filter;
     const conditions: string[] = [];
     if (owner !== undefined) conditions.push(`owner = ${values.add(storable(owner))}`);
     if (domain !== undefined) conditions.push(`domain = ${values.add(storable(domain))}`);
@@ -144,7 +145,7 @@ export function sessionQueries({ query, dialect }: SharedDatabase): Sessions {
       const part = storable(title).replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
       conditions.push(`${dialect.position}(lower(title), ${values.text(part)}) > 0`);
     }
-    if (awaitingApproval) conditions.push('approval IS NOT NULL');
+    if (awaitsUser) conditions.push('approval IS NOT NULL');
     return conditions;
   }
 

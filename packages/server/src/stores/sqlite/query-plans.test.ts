@@ -45,7 +45,7 @@ describe('queries read only matching rows, regardless of the number of sessions'
 
   const LISTS: Record<string, { filter: SessionFilter; index: string }> = {
     'approvals of an owner': {
-      filter: { owner, awaitingApproval: true, archived: 'included', ephemeral: 'included' },
+      filter: { owner, awaitsUser: true, archived: 'included', ephemeral: 'included' },
       index: 'sessions_awaiting_approval_by_owner (owner=?',
     },
     'running and waiting sessions of an owner': {
@@ -87,7 +87,7 @@ describe('queries read only matching rows, regardless of the number of sessions'
   });
 
   test('approvals of all owners have their own index, read in order', () => {
-    const filter = { awaitingApproval: true, archived: 'included', ephemeral: 'included' } as const;
+    const filter = { awaitsUser: true, archived: 'included', ephemeral: 'included' } as const;
     for (const plan of [listPlan(filter), listPlan(filter, cursor)]) {
       expect(plan.find((step) => step.includes('sessions'))).toMatch(
         /^(SCAN|SEARCH) sessions USING INDEX sessions_awaiting_approval\b/,

@@ -31,7 +31,7 @@ describe('metrics of a real server', () => {
     await session.submit('count to 5');
     for await (const event of session.events()) if (event.type === 'turn.ended') break;
     const figures = figuresOf(await parlance.admin.metrics(), 7);
-    expect(figures).toMatchObject({ at: 7, turns: 1, sockets: 1, turnsRunning: 0, approvalsWaiting: 0 });
+    expect(figures).toMatchObject({ at: 7, turns: 1, sockets: 1, turnsRunning: 0, sessionsWaiting: 0 });
     expect(figures.tokensOut).toBeGreaterThan(0);
     expect(figures.tokensIn).toBeGreaterThan(0);
     expect(figures.memory).toBeGreaterThan(2 ** 20);
@@ -61,7 +61,7 @@ const at = (time: number, turns: number): Figures => ({
   memory: 0,
   sockets: 0,
   turnsRunning: 0,
-  approvalsWaiting: 0,
+  sessionsWaiting: 0,
 });
 
 describe('a series', () => {

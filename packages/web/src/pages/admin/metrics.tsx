@@ -59,8 +59,8 @@ export function MetricsSection() {
                 label="running"
                 points={gauge(known, ({ turnsRunning }) => turnsRunning)}
                 beside={{
-                  label: 'pending approvals',
-                  points: gauge(known, ({ approvalsWaiting }) => approvalsWaiting),
+                  label: 'waiting for a user',
+                  points: gauge(known, ({ sessionsWaiting }) => sessionsWaiting),
                 }}
                 format={count}
                 least={5}
@@ -201,7 +201,7 @@ export type Figures = {
   readonly memory: number;
   readonly sockets: number;
   readonly turnsRunning: number;
-  readonly approvalsWaiting: number;
+  readonly sessionsWaiting: number;
 };
 
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)/;
@@ -247,7 +247,7 @@ export function figuresOf(text: string, at: number): Figures {
     memory: sum('process_resident_memory_bytes'),
     sockets: sum('parlance_sockets'),
     turnsRunning: sum('parlance_turns_running'),
-    approvalsWaiting: sum('parlance_approvals_waiting'),
+    sessionsWaiting: sum('parlance_sessions_waiting'),
   };
 }
 

@@ -54,7 +54,7 @@ const ask = (
   store.append(
     0,
     [requestEvent(ref, 1, request)],
-    recordOf(ref, 1, { status: 'waiting', approval: ApprovalId.parse(request), ...changes }),
+    recordOf(ref, 1, { status: 'waiting', pending: ApprovalId.parse(request), ...changes }),
   );
 
 export function lookupContract(implementation: Implementation): void {
@@ -66,10 +66,10 @@ export function lookupContract(implementation: Implementation): void {
       const ref = refOf('ada', 'asks');
       await begin(store, refOf('ada', 'other'));
       await ask(store, ref, { request: 'one' });
-      expect(await store.lookup(approvalKey('one'))).toMatchObject({ ref, approval: 'one' });
+      expect(await store.lookup(approvalKey('one'))).toMatchObject({ ref, pending: 'one' });
       await store.append(1, textEvents(ref, 1, 1), recordOf(ref, 2));
       await store.append(2, [requestEvent(ref, 3, 'two')], recordOf(ref, 3));
-      expect(await store.lookup(approvalKey('one'))).toMatchObject({ ref, approval: null, head: 3 });
+      expect(await store.lookup(approvalKey('one'))).toMatchObject({ ref, pending: null, head: 3 });
       expect(await idFor(store, approvalKey('two'))).toBe(ref.id);
       expect(await idFor(store, approvalKey('three'))).toBeNull();
     }));
@@ -127,8 +127,8 @@ export function lookupContract(implementation: Implementation): void {
 
   test('of several copies, finds one whose approval is pending, then the most recently changed', () =>
     withStore(implementation, async (store) => {
-      await ask(store, refOf('ada', 'old'), { request: 'one', updatedAt: 1, status: 'idle', approval: null });
-      await ask(store, refOf('ada', 'new'), { request: 'one', updatedAt: 3, status: 'idle', approval: null });
+      await ask(store, refOf('ada', 'old'), { request: 'one', updatedAt: 1, status: 'idle', pending: null });
+      await ask(store, refOf('ada', 'new'), { request: 'one', updatedAt: 3, status: 'idle', pending: null });
       expect(await idFor(store, approvalKey('one'))).toBe('new');
       await ask(store, refOf('ada', 'waits'), { request: 'one', updatedAt: 2 });
       expect(await idFor(store, approvalKey('one'))).toBe('waits');
@@ -144,7 +144,7 @@ export function lookupContract(implementation: Implementation): void {
       await ask(store, refOf('bob', 'copy'), { request: 'one', updatedAt: 1 });
       await store.erase(ref);
       expect(await idFor(store, approvalKey('one'))).toBe('copy');
-      expect(await store.count({ awaitingApproval: true })).toBe(1);
+      expect(await store.count({ awaitsUser: true })).toBe(1);
       await begin(store, ref);
       expect(await idFor(store, approvalKey('one'), ADA)).toBeNull();
     }));
@@ -155,7 +155,7 @@ export function lookupContract(implementation: Implementation): void {
       await begin(store, ref);
       await expect(ask(store, ref, { request: 'one' })).rejects.toMatchObject({ name: 'AppendConflict' });
       expect(await idFor(store, approvalKey('one'))).toBeNull();
-      expect(await store.count({ awaitingApproval: true })).toBe(0);
+      expect(await store.count({ awaitsUser: true })).toBe(0);
     }));
 
   test('sessions with pending approvals are listed and counted, page by page', () =>
@@ -170,16 +170,16 @@ export function lookupContract(implementation: Implementation): void {
           archived: index === 0,
         });
       }
-      const filter = { owner: ADA, awaitingApproval: true } as const;
+      const filter = { owner: ADA, awaitsUser: true } as const;
       const first = await store.list({ ...filter, limit: 3 });
       expect(idsOf(first.sessions)).toEqual(['asks4', 'asks3', 'asks2']);
-      expect(first.sessions.map(({ approval }) => String(approval))).toEqual(['a4', 'a3', 'a2']);
+      expect(first.sessions.map(({ pending }) => String(pending))).toEqual(['a4', 'a3', 'a2']);
       const second = await store.list({ ...filter, limit: 3, cursor: first.next ?? '' });
       expect(idsOf(second.sessions)).toEqual(['asks1', 'asks0']);
       expect(second.next).toBeNull();
       expect(await store.count(filter)).toBe(5);
-      expect(await store.count({ awaitingApproval: true })).toBe(9);
-      expect(await store.count({ awaitingApproval: true, archived: 'included' })).toBe(10);
+      expect(await store.count({ awaitsUser: true })).toBe(9);
+      expect(await store.count({ awaitsUser: true, archived: 'included' })).toBe(10);
       const answered = refOf('ada', 'asks4');
       await store.append(1, textEvents(answered, 1, 1), recordOf(answered, 2));
       expect(idsOf((await store.list({ ...filter, limit: 1 })).sessions)).toEqual(['asks3']);

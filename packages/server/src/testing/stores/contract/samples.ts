@@ -43,7 +43,7 @@ export const recordOf = (
   renamed: false,
   firstInput: '',
   status: 'idle',
-  approval: null,
+  pending: null,
   archived: false,
   ephemeral: false,
   parent: null,

@@ -40,7 +40,7 @@ export type Session = {
 /** State shared by several stores. */
 export type Sessions = {
   readonly sessions: Map<string, Session>;
-  readonly awaitingApproval: Set<Session>;
+  readonly awaitsUser: Set<Session>;
   readonly holders: Map<string, Set<Session>>;
   readonly usage: Pick<ReturnType<typeof memoryUsage>, 'add'>;
   rows: number;
@@ -48,7 +48,7 @@ export type Sessions = {
 };
 
 export function memorySessions(options: EventOptions, database: Sessions) {
-  const { sessions, awaitingApproval, holders } = database;
+  const { sessions, awaitsUser, holders } = database;
   const keyOf = (ref: SessionRef) => JSON.stringify([storable(ref.owner), storable(ref.id)]);
   const holderKey = (key: LookupKey) => JSON.stringify([key.kind, storableKey(key).id]);
   const select = (
@@ -56,14 +56,11 @@ export function memorySessions(options: EventOptions, database: Sessions) {
     among: Iterable<Session> = sessions.values(),
   ) => [...among].filter(({ record }) => matches(record)).sort(lastChangedFirst);
   const filtered = (filter: SessionFilter) =>
-    select(
-      (record) => matches(filter, record),
-      filter.awaitingApproval ? awaitingApproval : sessions.values(),
-    );
+    select((record) => matches(filter, record), filter.awaitsUser ? awaitsUser : sessions.values());
 
   function index(session: Session, events: readonly DurableEvent[]): void {
-    if (session.record.approval === null) awaitingApproval.delete(session);
-    else awaitingApproval.add(session);
+    if (session.record.pending === null) awaitsUser.delete(session);
+    else awaitsUser.add(session);
     for (const key of lookupKeysOf(events).map(holderKey)) {
       session.keys.add(key);
       holders.set(key, (holders.get(key) ?? new Set()).add(session));
@@ -71,7 +68,7 @@ export function memorySessions(options: EventOptions, database: Sessions) {
   }
 
   function removeFromIndex(session: Session): void {
-    awaitingApproval.delete(session);
+    awaitsUser.delete(session);
     for (const key of session.keys) {
       holders.get(key)?.delete(session);
       if (holders.get(key)?.size === 0) holders.delete(key);
@@ -122,7 +119,7 @@ export function memorySessions(options: EventOptions, database: Sessions) {
       const held = holders.get(holderKey(key)) ?? [];
       const found = select(({ ref }) => isWithin(ref, within), held);
       const { id } = storableKey(key);
-      return (found.find(({ record }) => record.approval === id) ?? found[0])?.record ?? null;
+      return (found.find(({ record }) => record.pending === id) ?? found[0])?.record ?? null;
     },
 
     list(query: SessionQuery) {
@@ -179,7 +176,7 @@ const storableRecord = ({ usage: _, ...record }: SessionRecord): SessionRecord =
   agent: storable(record.agent),
   title: storable(record.title),
   firstInput: storable(record.firstInput),
-  approval: record.approval && (storable(record.approval) as ApprovalId),
+  pending: record.pending && (storable(record.pending) as ApprovalId),
   tags: record.tags.map(storable),
   labels: storableLabels(record.labels),
   checkpoint: record.checkpoint && { ...record.checkpoint, state: storable(record.checkpoint.state) },

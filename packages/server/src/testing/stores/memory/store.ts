@@ -29,7 +29,7 @@ import { memoryUsage } from './usage.ts';
 /** State shared by several stores, each of which is a node. */
 export class MemoryDatabase {
   readonly sessions = new Map<string, Session>();
-  readonly awaitingApproval = new Set<Session>();
+  readonly awaitsUser = new Set<Session>();
   readonly holders = new Map<string, Set<Session>>();
   readonly leases = new LeaseTable();
   readonly exclusive = new ExclusiveSessions();
