@@ -20,6 +20,7 @@ const past = (file: string, find: string, put: string): Mutant => ({ file, find,
 
 const SESSION = 'core/engine/session.ts';
 const TOOLS = 'core/engine/tool-calls.ts';
+const PLAN = 'core/engine/call-plan.ts';
 const DECIDE = 'core/session/decide.ts';
 const QUEUE = 'core/engine/run-queue.ts';
 const LINK = 'cluster/remote-link.ts';
@@ -151,12 +152,12 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     'events);\n  return {',
   ),
   'an interrupted call runs again': mutant(
-    TOOLS,
+    PLAN,
     'if (tool?.repeatable && tool.definition === call.definition && parsed?.success) {',
     'if (tool && parsed?.success) {',
   ),
   'a call runs without its approval': mutant(
-    TOOLS,
+    PLAN,
     'switch (applyPolicy(input)) {',
     "switch (applyPolicy(input) === 'ask' ? 'run' : 'run') {",
   ),

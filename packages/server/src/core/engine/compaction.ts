@@ -21,8 +21,7 @@ import { constantPart, estimateOf, nextRequest, type Request, tokensIn } from '.
 import { type Completion, complete, type ModelAccess, usageRecorded } from './questions.ts';
 import type { Session } from './session.ts';
 import type { Authority } from './session-link.ts';
-import { recordUsage } from './tool-calls.ts';
-import type { TurnDeps } from './turn-deps.ts';
+import { recordUsage, type TurnDeps } from './turn-deps.ts';
 
 /** Old outputs and inputs are cut to this many characters in a summary prompt. */
 const PRUNED_LENGTH = 2_000;

@@ -2,8 +2,9 @@
 import { ProjectFile, type QuestionContent } from '@parlance/protocol';
 import type { ProjectPlace, ProjectQuestion } from '../ports/project.ts';
 import type { SettledQuestion } from '../session/session-state.ts';
-import { folderOf, questionAsked, record } from './tool-calls.ts';
-import type { ActiveTurn } from './turn-deps.ts';
+import { questionAsked } from './call-plan.ts';
+import { folderOf } from './session-folder.ts';
+import { type ActiveTurn, record } from './turn-deps.ts';
 
 /**
  * Before the first model call of a turn: looks at the working folder. Later calls of the turn, also after a restart, use what the

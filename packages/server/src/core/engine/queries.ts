@@ -40,6 +40,7 @@ import { historyOf, promptItems } from '../session/history.ts';
 import { parseSearch } from '../session/search.ts';
 import { dayOf, entryOf } from '../session/spending.ts';
 import { promptTokens } from '../session/tokens.ts';
+import { possibleCall } from './call-plan.ts';
 import { summaryOfItems } from './compaction.ts';
 import { type EngineInternals, eachReadable } from './engine-internals.ts';
 import { eventsBackwards, storedEvents } from './event-pages.ts';
@@ -47,7 +48,6 @@ import { checkLinks, type LinkedInput } from './links.ts';
 import { currentUse, offeredTo, providerOf, requestFor, toolSpec } from './model-step.ts';
 import { type Completion, summarise } from './questions.ts';
 import { type SessionSnapshot, snapshotOf } from './snapshot.ts';
-import { possibleCall } from './tool-calls.ts';
 
 export type GrantPage = {
   readonly standing: readonly { readonly record: SessionRecord; readonly grants: readonly string[] }[];

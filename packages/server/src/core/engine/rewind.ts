@@ -4,7 +4,7 @@ import type { CheckpointedSession, RewindPreview, RewindTarget } from '../ports/
 import type { FileRewind } from '../session/session-state.ts';
 import { inputSeq } from './decision-context.ts';
 import type { Session } from './session.ts';
-import { folderOf } from './tool-calls.ts';
+import { folderOf } from './session-folder.ts';
 import type { TurnDeps } from './turn-deps.ts';
 
 /** `conversation`: whether that can be rewound as well. `unprotected`: why there is no checkpoint of some calls. */

@@ -27,7 +27,7 @@ import { checkpointOf, recordOf, restoredState } from '../session/checkpoint.ts'
 import { type Context, contextCharacters, EMPTY, evolveContext } from '../session/context.ts';
 import { evolve } from '../session/evolve.ts';
 
-import { initialState, isIdle, type SessionState, statusOf, type Turn } from '../session/session-state.ts';
+import { initialState, isIdle, type SessionState, statusOf } from '../session/session-state.ts';
 import { usageEntry } from '../session/spending.ts';
 import type { Bus, Channel } from './bus.ts';
 import { storedEvents } from './event-pages.ts';
@@ -42,6 +42,7 @@ import {
 import { type Authority, DriverRole, type SessionLink, type SessionNetwork } from './session-link.ts';
 
 import { type ObservedSession, type RunStatus, runStatus, snapshotOf } from './snapshot.ts';
+import { type ResumeEvent, restartOf, TurnAbort } from './turn-abort.ts';
 
 /** The dependencies of a session in memory. */
 export type SessionSources = {
@@ -57,9 +58,6 @@ export type SessionSources = {
   /** called with stored events and the state before them */
   readonly onCommitted?: (ref: SessionRef, events: readonly DurableEvent[], before: SessionState) => void;
 };
-
-/** Recorded before an interrupted turn continues: output streamed since its last step is discarded. */
-export type ResumeEvent = DurableEventBody<'turn.resumed' | 'step.restarted'>;
 
 type Decide = (state: SessionState) => readonly DurableEventBody[];
 
@@ -662,23 +660,6 @@ function changeOf(
   return { before, events, states, record: usage.length === 0 ? record : { ...record, usage } };
 }
 
-/** For a turn that was stopped because the store is unavailable. */
-function restartOf({ id, calls }: Turn, shown: boolean): ResumeEvent {
-  if (calls.length > 0) return { type: 'turn.resumed', turn: id };
-  const fault = {
-    code: 'storage_unavailable',
-    message: 'Storage is temporarily unavailable.',
-  } as const;
-  return {
-    type: 'step.restarted',
-    turn: id,
-    attempt: 1,
-    delayMs: 0,
-    fault,
-    ...(shown ? { shown: true } : {}),
-  };
-}
-
 type Source = {
   readonly state: SessionState;
   events(after: number): AsyncIterable<DurableEvent>;
@@ -738,58 +719,5 @@ class SerialQueue {
   /** Resolves when all previously queued work is done. */
   async settled(): Promise<void> {
     await this.#tail;
-  }
-}
-
-type Stopper = { readonly turn: TurnId; readonly controller: AbortController };
-
-/** The abort signal of the running turn. */
-class TurnAbort {
-  #current: Stopper | null = null;
-  #abandoned: Stopper | null = null;
-
-  signal(turn: TurnId): AbortSignal {
-    return this.#of(turn).controller.signal;
-  }
-
-  /**
-   * Aborts the turn that one of the events cancels. Call the returned function if the events cannot be stored: it returns
-   * true if the turn continues.
-   */
-  byEvents(events: readonly DurableEvent[]): () => boolean {
-    const cancelled = events.find((event) => event.type === 'turn.cancelled');
-    if (!cancelled) return () => false;
-    const stopper = this.#of(cancelled.turn);
-    stopper.controller.abort();
-    return () => {
-      if (this.#current !== stopper) return false;
-      this.#current = null;
-      return true;
-    };
-  }
-
-  now(): void {
-    this.#abandoned = this.#current;
-    this.#current?.controller.abort();
-  }
-
-  get abandoned(): boolean {
-    return this.#abandoned !== null;
-  }
-
-  /** Allows a turn aborted by `now` to continue. */
-  resume(): void {
-    if (this.#abandoned !== null && this.#abandoned === this.#current) this.#current = null;
-    this.#abandoned = null;
-  }
-
-  reset(): void {
-    this.#abandoned = null;
-    this.#current = null;
-  }
-
-  #of(turn: TurnId): Stopper {
-    if (this.#current?.turn !== turn) this.#current = { turn, controller: new AbortController() };
-    return this.#current;
   }
 }

@@ -31,13 +31,13 @@ import {
   pendingOf,
   type Report,
 } from '../session/sub-agents.ts';
+import { modeOf } from './call-plan.ts';
 import type { Caller } from './decision-context.ts';
 import { eventsBackwards } from './event-pages.ts';
 import { offeredTo } from './model-step.ts';
 import type { RunQueue } from './run-queue.ts';
 import type { Session } from './session.ts';
 import type { SessionCache } from './session-cache.ts';
-import { modeOf } from './tool-calls.ts';
 import type { ActiveTurn, SubAgents, TurnDeps } from './turn-deps.ts';
 
 /** Characters of an answer that the parent's model reads. */

@@ -1,50 +1,29 @@
 /** The calls of one model answer: selects those that can continue, asks for approval, runs them in parallel, records results. */
 import {
-  type ApprovalId,
-  type ApprovalMode,
-  type Ask,
-  asFault,
   type CallId,
   type ChangedFiles,
-  type Delegation,
-  type DurableEvent,
   type DurableEventBody,
   Fault,
-  type JsonObject,
-  type Part,
-  type QuestionContent,
-  type QuestionId,
-  type TurnId,
   textOf,
   textPart,
-  visibleQuestion,
 } from '@parlance/protocol';
-import {
-  type AgentRequest,
-  OutcomeUnknown,
-  type Tool,
-  type ToolContext,
-  type ToolResult,
-} from '../ports/tool.ts';
-import {
-  applyPolicy,
-  approvalHash,
-  type PolicyInput,
-  permissionOf,
-  stricter,
-  withVisibleText,
-} from '../session/approvals.ts';
-import { isTainted } from '../session/context.ts';
+import { type AgentRequest, OutcomeUnknown, type ToolContext, type ToolResult } from '../ports/tool.ts';
 import { unknownOutcome } from '../session/decide.ts';
-
-import { mustSettle, type OpenCall, type SessionState, type Turn } from '../session/session-state.ts';
-import { usageOfStep } from '../session/spending.ts';
+import { mustSettle, type OpenCall, type SessionState } from '../session/session-state.ts';
 import { stillRuns } from '../session/sub-agents.ts';
-
-import { offeredTo } from './model-step.ts';
-
-import type { Session } from './session.ts';
-import type { ActiveTurn, TurnDeps } from './turn-deps.ts';
+import {
+  approvalRequested,
+  type CallPlan,
+  callFailed,
+  planCall,
+  planInterrupted,
+  questionAsked,
+  type Runnable,
+  toolFault,
+} from './call-plan.ts';
+import { folderOf } from './session-folder.ts';
+import { cappedData, cappedParts } from './tool-output.ts';
+import { type ActiveTurn, activeTurn, record } from './turn-deps.ts';
 
 /** Calls started with the end of a step, and the plans already made for the others. */
 export type StartedCalls = {
@@ -336,184 +315,9 @@ function withDelegation(
   }
 }
 
-// Plans one call of a turn: whether it is valid, and whether it may run.
-
-/** What the agent of the turn is offered; of a sub-agent, at most what its parent has. */
-const offeredToSession = ({ deps, turn, session }: ActiveTurn): ReadonlyMap<string, Tool> =>
-  offeredTo(deps, turn.agent.id, turn.terms, session.state.created?.parent?.tools);
-
-type PossibleCall = ReturnType<typeof possibleCall>;
-
-/** `alone`: no other call of the turn may run at the same time. */
-type CallPlan =
-  | { readonly kind: 'run'; readonly runnable: Runnable; readonly alone: boolean }
-  | { readonly kind: 'ask'; readonly ask: Ask }
-  /** the call is a question to the user */
-  | { readonly kind: 'question'; readonly question: QuestionContent }
-  /** ends without running */
-  | { readonly kind: 'end'; readonly event: DurableEventBody };
-
-/** Decides how a requested or approved call continues. Has no side effects. */
-async function planCall(active: ActiveTurn, call: OpenCall): Promise<CallPlan> {
-  if (call.malformed !== undefined) {
-    const message = `The arguments are not a JSON object: ${call.malformed.slice(0, 200)}`;
-    return { kind: 'end', event: callFailed(active, call, message) };
-  }
-  const { deps, turn, session } = active;
-  // An answer to a question of the call allows nothing by itself.
-  const isDecided =
-    call.phase === 'allowed' && call.answer
-      ? session.eventsSinceIdle.some(
-          (event) => event.type === 'approval.answered' && event.call === call.call,
-        )
-      : call.phase !== 'requested';
-  let possible: PossibleCall;
-  let ask: Ask | null = null;
-  let folder: SessionFolder;
-  let tainted = false;
-  try {
-    possible = possibleCall(offeredToSession(active), call.tool, call.input);
-    folder = await folderOf(session, deps);
-    if (!isDecided) {
-      ask = await possible.tool.approval(possible.input, { root: folder.root });
-      // A direct call is the user's own, whatever the context contains.
-      const isDirect = turn.steps === 0 && turn.answered;
-      tainted = !isDirect && isTainted(await session.context(), call.call);
-    }
-  } catch (thrown) {
-    return { kind: 'end', event: callFailed(active, call, toolFault(active, call, thrown).message) };
-  }
-  const { exclusive } = possible.tool;
-  const alone =
-    exclusive === 'always' || (exclusive === 'if-asked' && (ask !== null || call.phase === 'allowed'));
-  if (isDecided) return { kind: 'run', runnable: { ...possible, permission: 'approved' }, alone };
-  const input = policyInput(active, call, { ...possible, ask, tainted, folder });
-  switch (applyPolicy(input)) {
-    case 'deny':
-      return { kind: 'end', event: callDenied(active, call) };
-    case 'ask':
-      return {
-        kind: 'ask',
-        ask: withVisibleText(withFolder(ask ?? defaultAsk(call, input), folder.root, deps)),
-      };
-    case 'run': {
-      const question = possible.tool.question?.(possible.input);
-      if (question) return { kind: 'question', question };
-      return { kind: 'run', runnable: { ...possible, permission: permissionOf(input) }, alone };
-    }
-  }
-}
-
-/**
- * Plans a call that ran when the process ended. Runs it again only if it is repeatable and its tool has not changed since;
- * otherwise its outcome is unknown.
- */
-function planInterrupted(
-  { deps, turn }: ActiveTurn,
-  call: Extract<OpenCall, { phase: 'running' }>,
-): CallPlan {
-  const tool = deps.tools.get(call.tool);
-  const parsed = tool?.input.safeParse(call.input);
-  if (tool?.repeatable && tool.definition === call.definition && parsed?.success) {
-    const child = call.child ? { child: call.child } : {};
-    const runnable = { tool, input: parsed.data, permission: 'mode', ...child } as const;
-    return { kind: 'run', runnable, alone: tool.exclusive !== undefined };
-  }
-  const event = unknownOutcome(call, turn.id, 'The server was restarted while this ran.');
-  return { kind: 'end', event };
-}
-
-function policyInput(
-  { session, deps, turn }: ActiveTurn,
-  call: OpenCall,
-  {
-    tool,
-    input,
-    ask,
-    tainted,
-    folder,
-  }: PossibleCall & Pick<PolicyInput, 'ask' | 'tainted'> & { readonly folder: SessionFolder },
-): PolicyInput {
-  const { grants } = session.state;
-  return {
-    tools: [call.tool, ...(tool.ruledAs?.(input) ?? [])],
-    mode: modeOf(session, deps, turn.agent.id),
-    rules: deps.rules ?? [],
-    ask,
-    subjects: tool.subjects?.(input, folder.inServer) ?? { literal: [JSON.stringify(call.input)] },
-    grants,
-    tainted,
-    sends: tool.sends?.(input, session) ?? false,
-  };
-}
-
-/** The mode of the session, else of the agent, else of the server; of a sub-agent, at most that of its parent. */
-export function modeOf({ state }: Session, deps: TurnDeps, agent: string): ApprovalMode {
-  const most = state.created?.parent?.approval;
-  const chosen = state.approvalMode ?? deps.catalog.agent(agent).approval ?? most ?? deps.approvalMode;
-  const mode = most === undefined ? chosen : stricter(chosen, most);
-  return mode === 'full-auto' && deps.fullAutoProblem !== null ? 'suggest' : mode;
-}
-
-/** Some dialects show only the description, and it must fit into a message. */
-const DESCRIBED_CHARACTERS = 2_500;
-
-/** For a call that needs approval only because of a rule, or of what the context contains. */
-function defaultAsk({ tool, input }: OpenCall, { tainted, sends }: PolicyInput): Ask {
-  const written = JSON.stringify(input);
-  const shown = written.slice(0, DESCRIBED_CHARACTERS).toWellFormed();
-  const description =
-    tainted && sends
-      ? `The conversation contains untrusted content, and ${tool} sends this elsewhere: ${shown === written ? shown : `${shown} …`}`
-      : `Uses ${tool}.`;
-  return { kind: 'other', command: [tool, written], description };
-}
-
-const callDenied = ({ turn }: ActiveTurn, { call }: OpenCall): DurableEventBody => ({
-  type: 'tool.ended',
-  turn: turn.id,
-  call,
-  outcome: 'denied',
-  parts: [textPart('A rule of this server does not allow this call.')],
-  durationMs: 0,
-});
-
-const approvalRequested = (
-  { deps, turn }: ActiveTurn,
-  { call, tool, input }: OpenCall,
-  ask: Ask,
-): DurableEventBody => ({
-  type: 'approval.requested',
-  turn: turn.id,
-  call,
-  approval: deps.newId() as ApprovalId,
-  ask,
-  hash: approvalHash(tool, input, ask),
-});
-
-/** Asks the user. Without a call, the turn waits before its next model call. */
-export const questionAsked = (
-  { deps, turn }: Pick<ActiveTurn, 'deps' | 'turn'>,
-  content: QuestionContent,
-  asks: Pick<DurableEventBody<'question.asked'>, 'call' | 'resume'> = {},
-): DurableEventBody<'question.asked'> => ({
-  ...visibleQuestion(content),
-  ...asks,
-  type: 'question.asked',
-  turn: turn.id,
-  question: deps.newId() as QuestionId,
-});
-
 // Runs the tool of an approved call.
 
 type CheckpointedResult = { readonly files?: ChangedFiles | undefined };
-
-type Runnable = {
-  readonly tool: Tool;
-  readonly input: unknown;
-  /** the sub-agent that works for the call */
-  readonly child?: Delegation;
-} & Pick<ToolContext, 'permission'>;
 
 /** Runs a call whose `tool.started` is stored. Returns the events that end it, or null if it was stopped. */
 async function runTool(
@@ -569,27 +373,6 @@ async function deferCall(
   ];
 }
 
-/** The call failed before it ran. The model receives the message, and the turn continues. */
-const callFailed = ({ turn }: ActiveTurn, { call }: OpenCall, message: string): DurableEventBody => ({
-  type: 'tool.ended',
-  turn: turn.id,
-  call,
-  outcome: 'failed',
-  parts: [textPart(message)],
-  durationMs: 0,
-});
-
-/** The fault that the model receives. Logs internal errors. */
-function toolFault({ session, deps, turn }: ActiveTurn, { call, tool }: OpenCall, thrown: unknown): Fault {
-  const fault = asFault(thrown);
-  if (fault.code === 'internal') {
-    const ids = { tool, call, turn: turn.id, session: session.ref.id, connection: turn.via };
-    deps.log.error({ err: fault.cause, ...ids }, 'tool failed');
-  }
-  return fault;
-}
-
-/** If a tool throws, the model receives the message and the turn continues. */
 async function toolResult(
   active: ActiveTurn,
   call: OpenCall,
@@ -713,116 +496,4 @@ function toolContext(
     report: (progress) =>
       session.publish({ type: 'call.progress', call, execution: run.id, status: 'executing', ...progress }),
   };
-}
-
-// Limits the output of one call.
-
-/** In characters, across all parts. */
-const OUTPUT_LIMIT = 100_000;
-
-/** Limits the text of all parts to `OUTPUT_LIMIT` characters, with a marker in place of removed text. */
-function cappedParts(parts: readonly Part[]): Part[] {
-  let left = OUTPUT_LIMIT;
-  return parts.map((part) => {
-    if (part.type !== 'text') return part;
-    const text = capped(part.text, left);
-    left = Math.max(0, left - part.text.length);
-    return textPart(text);
-  });
-}
-
-/** Cuts long strings. Drops data that is still too large, since the parts contain it as well. */
-function cappedData(data: JsonObject | undefined): JsonObject | undefined {
-  if (!data || sizeOf(data) <= OUTPUT_LIMIT) return data;
-  const cut = Object.fromEntries(
-    Object.entries(data).map(([name, value]) => [
-      name,
-      typeof value === 'string' ? capped(value, OUTPUT_LIMIT / 2) : value,
-    ]),
-  );
-  return sizeOf(cut) <= OUTPUT_LIMIT ? cut : undefined;
-}
-
-const sizeOf = (data: JsonObject): number => JSON.stringify(data).length;
-
-function capped(text: string, limit: number): string {
-  if (text.length <= limit) return text;
-  const half = Math.floor(limit / 2);
-  const note = `\n… ${text.length - half * 2} characters left out …\n`;
-  return (text.slice(0, half) + note + text.slice(text.length - half)).toWellFormed();
-}
-
-// The working folder for the tools of a session.
-
-export type SessionFolder = {
-  readonly root: string;
-  /** path relative to the server's working directory; empty if it is that directory, or outside of it */
-  readonly inServer: string;
-};
-
-/**
- * Checked at each call, since the folder may change during a session. Rejects with `tool_failed` if it cannot
- * be used. Synchronous if the session uses the server's folder.
- */
-export function folderOf(
-  { state }: Session,
-  { root, folders }: Pick<TurnDeps, 'root' | 'folders'>,
-): SessionFolder | Promise<SessionFolder> {
-  const cwd = state.created?.cwd;
-  return cwd === undefined ? { root, inServer: '' } : ownFolder(cwd, folders);
-}
-
-async function ownFolder(cwd: string, folders: TurnDeps['folders']): Promise<SessionFolder> {
-  if (!folders) throw new Fault('tool_failed', 'This server does not allow session folders.');
-  return { root: cwd, inServer: await folders.check(cwd) };
-}
-
-/** Adds the folder to the description of an approval, if it is not the server's. */
-export const withFolder = (ask: Ask, folder: string, { root }: Pick<TurnDeps, 'root'>): Ask =>
-  folder === root ? ask : { ...ask, description: `${ask.description} Working folder: ${folder}` };
-
-// Validates a call.
-
-/**
- * Returns the tool and its parsed input. Throws `tool_invalid` if the tool does not exist or the input is
- * invalid.
- */
-export function possibleCall(
-  tools: ReadonlyMap<string, Tool>,
-  name: string,
-  input: JsonObject,
-): { readonly tool: Tool; readonly input: unknown } {
-  const tool = tools.get(name);
-  if (!tool) throw new Fault('tool_invalid', `Unknown tool: ${name}`);
-  const parsed = tool.input.safeParse(input);
-  if (parsed.success) return { tool, input: parsed.data };
-  const issue = parsed.error.issues[0];
-  const where = issue?.path.join('.') || 'input';
-  throw new Fault('tool_invalid', `Invalid parameters for ${name}: ${where}: ${issue?.message}`);
-}
-
-export const activeTurn = (
-  { session, deps, stopping }: Pick<ActiveTurn, 'session' | 'deps' | 'stopping'>,
-  turn: Turn,
-): ActiveTurn => ({ session, deps, turn, signal: session.signal(turn.id), stopping });
-
-type TurnRef = {
-  readonly session: Session;
-  readonly turn: { readonly id: TurnId } & Partial<Pick<Turn, 'agent' | 'apiKey'>>;
-};
-
-/** Appends events of this turn. If the turn has ended by then, they are dropped, and only the usage of a step is kept. */
-export async function record(
-  { session, turn }: TurnRef,
-  events: readonly DurableEventBody[],
-): Promise<DurableEvent[]> {
-  const recorded = await session.transact((state) => (state.turn?.id === turn.id ? events : []));
-  if (recorded.length > 0 || !turn.agent) return recorded;
-  await recordUsage(session, usageOfStep(events, { ...turn, agent: turn.agent }));
-  return recorded;
-}
-
-/** Counts model calls of which nothing else is recorded. */
-export async function recordUsage(session: Session, events: readonly DurableEventBody[]): Promise<void> {
-  if (events.length > 0) await session.transact(({ created }) => (created ? events : []), 'never');
 }

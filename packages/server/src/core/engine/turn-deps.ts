@@ -1,4 +1,4 @@
-import type { Delegation, DurableEvent, DurableEventBody, QuestionContent } from '@parlance/protocol';
+import type { Delegation, DurableEvent, DurableEventBody, QuestionContent, TurnId } from '@parlance/protocol';
 import type { Clock } from '../../lib/clock.ts';
 import type { Checkpoints } from '../ports/checkpoints.ts';
 import type { Project } from '../ports/project.ts';
@@ -10,6 +10,7 @@ import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { ApprovalMode, Rule } from '../session/approvals.ts';
 import type { OpenCall, SessionState, Turn } from '../session/session-state.ts';
 
+import { usageOfStep } from '../session/spending.ts';
 import type { ClientToolBroker } from './client-tools.ts';
 import type { CoolDowns } from './cool-downs.ts';
 import type { Session } from './session.ts';
@@ -92,4 +93,30 @@ export interface SubAgents {
   inform(session: Session, options?: { readonly again?: boolean }): Promise<void>;
   /** Shows in the parent what the sub-agent does. */
   progress(ref: SessionRef, events: readonly DurableEvent[], before: SessionState): void;
+}
+
+export const activeTurn = (
+  { session, deps, stopping }: Pick<ActiveTurn, 'session' | 'deps' | 'stopping'>,
+  turn: Turn,
+): ActiveTurn => ({ session, deps, turn, signal: session.signal(turn.id), stopping });
+
+type TurnRef = {
+  readonly session: Session;
+  readonly turn: { readonly id: TurnId } & Partial<Pick<Turn, 'agent' | 'apiKey'>>;
+};
+
+/** Appends events of this turn. If the turn has ended by then, they are dropped, and only the usage of a step is kept. */
+export async function record(
+  { session, turn }: TurnRef,
+  events: readonly DurableEventBody[],
+): Promise<DurableEvent[]> {
+  const recorded = await session.transact((state) => (state.turn?.id === turn.id ? events : []));
+  if (recorded.length > 0 || !turn.agent) return recorded;
+  await recordUsage(session, usageOfStep(events, { ...turn, agent: turn.agent }));
+  return recorded;
+}
+
+/** Counts model calls of which nothing else is recorded. */
+export async function recordUsage(session: Session, events: readonly DurableEventBody[]): Promise<void> {
+  if (events.length > 0) await session.transact(({ created }) => (created ? events : []), 'never');
 }

@@ -21,6 +21,7 @@ import { abortedCalls, closedBlock, joining, turnStarted, unknownOutcome } from 
 import { isSameModel, mayFallBack } from '../session/fallback.ts';
 import { type NextAction, nextAction } from '../session/next-action.ts';
 import { addUsage, type SessionState } from '../session/session-state.ts';
+import { questionAsked } from './call-plan.ts';
 import { compactForVendor, compactIfFull } from './compaction.ts';
 import {
   answering,
@@ -38,12 +39,13 @@ import {
 import { blockEnd, type OpenBlock, openBlock, streamedSoFar } from './open-output.ts';
 import { readProject } from './project.ts';
 import { restoreFiles } from './rewind.ts';
-import type { ResumeEvent, Session } from './session.ts';
+import type { Session } from './session.ts';
 import { type Permit, pricedUsage, spenderOf } from './spending.ts';
 import { titleSession } from './titles.ts';
-import { activeTurn, questionAsked, record, runTools, type StartedCalls, startCalls } from './tool-calls.ts';
+import { runTools, type StartedCalls, startCalls } from './tool-calls.ts';
+import type { ResumeEvent } from './turn-abort.ts';
 
-import type { ActiveTurn, TurnDeps } from './turn-deps.ts';
+import { type ActiveTurn, activeTurn, record, type TurnDeps } from './turn-deps.ts';
 
 /**
  * Runs the session while this node drives it, until it is idle or `stopping` returns true between two
