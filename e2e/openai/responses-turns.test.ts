@@ -79,6 +79,7 @@ describe('a response in the background', () => {
     const first = await client.responses.create(more);
     const second = await client.responses.create(more);
     expect(second.status).toBe('queued');
+    await until(() => model.requests.length !== 0);
     expect((await client.responses.cancel(second.id)).status).toBe('cancelled');
     expect((await client.responses.retrieve(first.id)).status).toBe('in_progress');
     expect((await client.responses.cancel(first.id)).status).toBe('cancelled');

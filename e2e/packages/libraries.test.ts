@@ -59,7 +59,9 @@ describe.each(['sdk', 'protocol'])('@parlance/%s', (name) => {
     for (const path of sources) {
       const written = readFileSync(join(installed(), 'dist', path), 'utf8');
       const text = written.replace(/\/\*\*[\s\S]*?\*\//g, ''); // comments have examples
-      const imported = [...text.matchAll(/(?:from|import)\s*\(?['"]([^'"]+)['"]/g)].map(([, from]) => from);
+      const imported = [...text.matchAll(/(?<!['"])\b(?:from|import)\s*\(?['"]([^'"]+)['"]/g)].map(
+        ([, from]) => from,
+      );
       for (const from of imported) expect(from).toMatch(/^(\.{1,2}\/[\w./-]+\.js|zod|react)$/);
     }
   });
