@@ -505,6 +505,7 @@ export class Session {
   /** False if there was nothing new; the log may also be shorter than the state in memory. */
   async #catchUp(log: SessionLog = this.sources.store): Promise<boolean> {
     const events: DurableEvent[] = [];
+    const { holdsLease } = this.role;
     for await (const event of storedEvents(log, this.ref, this.state.seq)) {
       // A page may end within an append: what the session does is known after the last page.
       this.status = { kind: 'running' };
@@ -514,7 +515,9 @@ export class Session {
     // Without new events, the status can be that of a read that failed after a page.
     if (events.length > 0 || runStatus(this.state).kind !== this.status.kind) this.#announce(events);
     if (events.length === 0) return false;
-    if (this.role.holdsLease && events.some(mayMoveLease)) await this.#checkLease();
+    // Another node has continued the turn up to a question: nobody holds the lease while it waits.
+    if (holdsLease && !this.role.holdsLease) this.#abort.now();
+    else if (this.role.holdsLease && events.some(mayMoveLease)) await this.#checkLease();
     if (!this.driving) this.#resumeTurn();
     return true;
   }

@@ -1,4 +1,4 @@
-import type { Delegation, DurableEvent, DurableEventBody, QuestionContent, TurnId } from '@parlance/protocol';
+import type { Delegation, DurableEvent, DurableEventBody, QuestionContent } from '@parlance/protocol';
 import type { Clock } from '../../lib/clock.ts';
 import type { Checkpoints } from '../ports/checkpoints.ts';
 import type { Project } from '../ports/project.ts';
@@ -100,19 +100,18 @@ export const activeTurn = (
   turn: Turn,
 ): ActiveTurn => ({ session, deps, turn, signal: session.signal(turn.id), stopping });
 
-type TurnRef = {
-  readonly session: Session;
-  readonly turn: { readonly id: TurnId } & Partial<Pick<Turn, 'agent' | 'apiKey'>>;
-};
-
-/** Appends events of this turn. If the turn has ended by then, they are dropped, and only the usage of a step is kept. */
+/**
+ * Appends events of this turn. If it has ended or was stopped by then, they are dropped, and only the usage of a step is kept:
+ * another node may have repeated the step, and the turn may even wait for an answer, so that nobody holds its lease.
+ */
 export async function record(
-  { session, turn }: TurnRef,
+  { session, turn, signal }: Pick<ActiveTurn, 'session' | 'turn' | 'signal'>,
   events: readonly DurableEventBody[],
 ): Promise<DurableEvent[]> {
-  const recorded = await session.transact((state) => (state.turn?.id === turn.id ? events : []));
-  if (recorded.length > 0 || !turn.agent) return recorded;
-  await recordUsage(session, usageOfStep(events, { ...turn, agent: turn.agent }));
+  const recorded = await session.transact((state) =>
+    state.turn?.id === turn.id && !signal.aborted ? events : [],
+  );
+  if (recorded.length === 0) await recordUsage(session, usageOfStep(events, turn));
   return recorded;
 }
 

@@ -92,7 +92,9 @@ async function startTurn(session: Session): Promise<void> {
 }
 
 async function resumeTurn(session: Session, event: ResumeEvent): Promise<void> {
-  await record({ session, turn: { id: event.turn } }, [event]);
+  await session.transact((state) =>
+    state.turn?.id === event.turn && session.interrupted === event ? [event] : [],
+  );
   session.interrupted = null;
 }
 
@@ -490,10 +492,10 @@ async function failTurn(active: ActiveTurn, action: NextAction['kind'], thrown: 
       : { type: 'turn.resumed', turn };
   if (session.isOutage(thrown)) throw thrown;
   await recordFailure(active, thrown);
-  session.interrupted = null;
+  if (!active.signal.aborted) session.interrupted = null;
 }
 
-async function recordFailure({ session, deps, turn }: ActiveTurn, thrown: unknown): Promise<void> {
+async function recordFailure({ session, deps, turn, signal }: ActiveTurn, thrown: unknown): Promise<void> {
   const fault = asFault(thrown);
   const ids = { session: session.ref.id, turn: turn.id, connection: turn.via };
   if (fault.code === 'internal') deps.log.error({ ...ids, err: fault.cause }, 'turn failed');
@@ -501,7 +503,7 @@ async function recordFailure({ session, deps, turn }: ActiveTurn, thrown: unknow
   const durationMs = deps.now() - turn.startedAt;
   await readContext(session, deps);
   const failed = (state: SessionState): DurableEventBody[] =>
-    state.turn?.id !== turn.id
+    state.turn?.id !== turn.id || signal.aborted
       ? []
       : [
           ...closedBlock(turn, streamedSoFar(session.open, deps.now)),
