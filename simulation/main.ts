@@ -4,7 +4,8 @@
  *   npm run simulate -- --seed 7          one run, with its trace
  *   npm run simulate -- --seeds 10000     many runs, from --from (default 1)
  *   npm run simulate -- --minutes 30      as many runs as fit
- *   npm run simulate -- --mutants         plants defects one by one and shows that each is found; `--mutants NAME` plants one
+ *   npm run simulate -- --mutants         plants defects one by one and shows that each is found; `--mutants NAME` plants one,
+ *                                         `--seeds N` looks for each with up to N seeds, `--jobs N` runs N processes at once
  *   npm run simulate -- --mutant NAME --seed 7    one run with one defect
  *   npm run simulate -- --coverage        lines of core/ and cluster/ that the runs of `npm test` reach
  */
@@ -21,6 +22,7 @@ const { values, positionals } = parseArgs({
     from: { type: 'string', default: '1' },
     minutes: { type: 'string' },
     mutants: { type: 'boolean', default: false },
+    jobs: { type: 'string', default: '2' },
     mutant: { type: 'string' },
     trace: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
@@ -39,9 +41,17 @@ const [{ planOf }, { run }, { shrink }, { describeFailure }] = await Promise.all
 
 const from = Number(values.from);
 if (values.coverage) process.exit(await coverage());
-else if (values.mutants) process.exit((await findMutants(positionals, Number(values.seeds ?? 400))) ? 0 : 1);
+else if (values.mutants) process.exit((await mutants()) ? 0 : 1);
 else if (values.seed !== undefined) process.exit(one(Number(values.seed)) ? 0 : 1);
 else process.exit(many() ? 0 : 1);
+
+function mutants(): Promise<boolean> {
+  return findMutants(positionals, {
+    seeds: Number(values.seeds ?? 600),
+    jobs: Number(values.jobs),
+    isSound: (seed) => run(planOf(seed)).violation === null,
+  });
+}
 
 function one(seed: number): boolean {
   const result = run(planOf(seed));

@@ -12,6 +12,8 @@ import type { Process } from './world.ts';
 export type Effects = {
   /** a model is asked for the next step of a turn */
   modelCalled(node: Process, call: ModelRequest): void;
+  /** a model answers with a failure: its node knows, also if the turn ends before that is stored */
+  modelFailed(node: Process, model: string): void;
   /** the tool of a call throws */
   failed(call: string): void;
   /** the side effect of a call happens */
@@ -68,6 +70,7 @@ export class Model {
           }
           if ((event.type === 'text' || event.type === 'reasoning') && process.random.chance(0.7))
             if (take?.(event.type, event.text)) continue;
+          if (event.type === 'failed') model.effects.modelFailed(process, name);
           if (event.type !== 'ended' || event.stop !== 'length') yield event;
           else {
             // An endless answer: it ends with the turn, or after a while.

@@ -169,7 +169,7 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   'an unknown outcome is reported as done': mutant(DECIDE, "  outcome: 'unknown',", "  outcome: 'ok',"),
   'an approval is answered twice': mutant(
     'core/session/evolve.ts',
-    "        phase: 'allowed',",
+    "        phase: event.child ? 'delegated' : 'allowed',",
     "        ...(call as object),\n        phase: 'waiting',",
   ),
 
@@ -281,8 +281,18 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   ),
   'a call that was denied on another node starts': past(
     TOOLS,
-    'changes.filter((change) => isCurrent(state, change)).flatMap(({ events }) => events),',
-    'state.turn?.id === turn.id ? changes.flatMap(({ events }) => events) : [],',
+    '.filter((change) => isCurrent(state, change))',
+    '.filter((change) => isCurrent(state, change) || state.turn?.id === turn.id)',
+  ),
+  'a step of a node that has lost its turn is stored': past(
+    'core/engine/turn-deps.ts',
+    'state.turn?.id === turn.id && !signal.aborted ? events : [],',
+    'state.turn?.id === turn.id ? events : [],',
+  ),
+  'a turn that another node has continued up to a question goes on': past(
+    SESSION,
+    'if (holdsLease && !this.role.holdsLease) this.#abort.now();\n    else if',
+    'void holdsLease;\n    if',
   ),
   'a late message about an erasure is believed': past(
     SESSION,
@@ -320,8 +330,31 @@ export function plant(name: string): void {
   });
 }
 
-/** Looks for each mutant with up to `seeds` seeds, in a process of its own. True if all are found. */
-export async function findMutants(names: readonly string[], seeds: number): Promise<boolean> {
+/** Those whose fragment is not exactly once in their file: the source has changed. */
+export async function stale(): Promise<string[]> {
+  const found = await Promise.all(
+    Object.entries(MUTANTS).map(async ([name, { file, find }]) => {
+      const source = await Bun.file(join(SERVER, file)).text();
+      return source.split(find).length === 2 ? [] : [name];
+    }),
+  );
+  return found.flat();
+}
+
+type Search = {
+  /** for each mutant */
+  readonly seeds: number;
+  /** processes at once */
+  readonly jobs: number;
+  /** whether nothing is broken without the defect */
+  readonly isSound: (seed: number) => boolean;
+};
+
+/** Looks for each mutant in a process of its own. True if all are found. */
+export async function findMutants(
+  names: readonly string[],
+  { seeds, jobs, isSound }: Search,
+): Promise<boolean> {
   const wanted = names.length > 0 ? names : Object.keys(MUTANTS);
   const survivors: string[] = [];
   const left = [...wanted];
@@ -340,6 +373,11 @@ export async function findMutants(names: readonly string[], seeds: number): Prom
       const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
       const found = /found with (\d+) seeds?: (.*)/.exec(out);
       if (!found) survivors.push(name);
+      else if (!isSound(Number(found[1]))) {
+        survivors.push(name);
+        console.log(`   – ${name}: seed ${found[1]} fails without it, too: fix that first`);
+        continue;
+      }
       console.log(
         found
           ? `${found[1]?.padStart(4)} ${name}: ${found[2]?.slice(0, 110)}`
@@ -347,7 +385,7 @@ export async function findMutants(names: readonly string[], seeds: number): Prom
       );
     }
   };
-  await Promise.all([work(), work()]);
+  await Promise.all(Array.from({ length: jobs }, work));
   console.log(
     `\n${wanted.length - survivors.length} of ${wanted.length} mutants found; the number of seeds is in front`,
   );

@@ -332,6 +332,12 @@ export class Oracles {
       this.#fail(ref, `the model is asked without the message that it answers: ${text}`);
   }
 
+  /** Whatever becomes of the step: its node may pass over the model from now on. */
+  modelFailed(node: string, model: string): void {
+    const key = `${node} ${model}`;
+    if (!this.#cooling.has(key)) this.#cooling.set(key, 0);
+  }
+
   /**
    * Readers are told before another model answers; a model that failed is not asked again in the same step, nor by its node while it
    * cools down and the other one is well.

@@ -75,6 +75,7 @@ class Run {
     this.#bus = new Bus(world);
     const effects: Effects = {
       failed: (call) => this.#oracles.failed(call),
+      modelFailed: (node, model) => this.#oracles.modelFailed(node.name, model),
       modelCalled: ({ name, clock }, call) =>
         this.#oracles.modelCalled(name, this.#database.driverOf(call.ref), { ...call, now: clock.now() }),
       happened: ({ name }, tool, { owner, session, call }) =>

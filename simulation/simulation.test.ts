@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test';
+import { stale } from './mutants.ts';
 import { PINNED } from './pinned.ts';
 import { planOf } from './plan.ts';
 import { describeFailure } from './report.ts';
@@ -28,6 +29,8 @@ test('nothing is broken in a few random worlds', () => {
 
 for (const [seed, sentence] of Object.entries(PINNED))
   test(`pinned seed ${seed}: ${sentence}`, () => expect(failureOf(Number(seed))).toBeNull());
+
+test('every mutant replaces a fragment that is in the source', async () => expect(await stale()).toEqual([]));
 
 test('one seed is one execution: the same log, the same frames, the same trace', () => {
   for (const seed of [3, 7, 17]) {
