@@ -2,6 +2,7 @@
  * Checks the imports of all packages, of values and of types, and the globals of what the simulation runs. ARCHITECTURE.md has
  * the rules in words; tests and `testing/` may import anything, and only they import `testing/`.
  */
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Glob } from 'bun';
 import { cyclesIn } from './import-cycles.ts';
@@ -113,9 +114,29 @@ const isWithoutZod = (name: string): boolean => WITHOUT_ZOD.includes(name.replac
 const ON_DEMAND = ['server/compose/shared-storage.ts', 'server/stores/postgres', 'server/cluster/valkey'];
 
 /** One seed is one execution in `simulation/`: these take time, timers and randomness from their caller. */
-const SIMULATED = ['server/core', 'server/cluster'];
-/** Adapters of real services. */
-const REAL = ['server/cluster/valkey'];
+const SIMULATED = ['server/core', 'server/cluster', 'server/dialects'];
+/** Adapters of real services, the sockets and requests of dialects, and examples for clients: the simulation does not run them. */
+const REAL = [
+  'server/cluster/valkey',
+  ...[
+    'a2a/contract.ts',
+    'a2a/tasks.ts',
+    'acp/client.ts',
+    'agui/describe.ts',
+    'aisdk/describe.ts',
+    'conversations/detached-streams.ts',
+    'conversations/resume.ts',
+    'kit/vendor-requests.ts',
+    'mcp/clients.ts',
+    'mcp/follow-turn.ts',
+    'mcp/own.ts',
+    'native/transcript/html.ts',
+    'openai/responses/socket.ts',
+    'pusher/other-nodes.ts',
+    'pusher/server.ts',
+    'pusher/trigger.ts',
+  ].map((file) => `server/dialects/${file}`),
+];
 const NOT_SIMULATED =
   /\b(Date\.now|performance\.now|Math\.random|Bun\.sleep|AbortSignal\.timeout|crypto\.(subtle|randomUUID|getRandomValues)|process\.nextTick)\b|new Date\(\)|(?<![.\w])(setTimeout|setInterval|setImmediate|randomUUID)\(/;
 
@@ -171,7 +192,9 @@ function problemOf(from: string, to: string, kind: Import['kind']): string | nul
   return null;
 }
 
-const problems: string[] = [];
+const problems: string[] = REAL.flatMap((name) =>
+  existsSync(join(ROOT, name.replace('server/', 'packages/server/src/'))) ? [] : [`${name} does not exist`],
+);
 for (const [index, [layer, parts]] of Object.entries(LAYERS).entries()) {
   const above = Object.keys(LAYERS).slice(0, index);
   for (const part of parts)

@@ -2,6 +2,7 @@
 import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../../core/index.ts';
 import type { FrameTap, Subscriber } from '../../http/connection.ts';
+import { SYSTEM_CLOCK } from '../../lib/clock.ts';
 
 /** One frame as sent or received. */
 export type TappedFrame = {
@@ -36,7 +37,7 @@ export class ConnectionRegistry {
   readonly #observers = new Set<FrameObserver>();
   readonly #watches = new Set<Watch>();
 
-  constructor(private readonly now: () => number = Date.now) {}
+  constructor(private readonly now: () => number = SYSTEM_CLOCK.now) {}
 
   /** Records that the subscriber receives the session, or all sessions of the owner. */
   attach(scope: WatchScope, dialect: string, subscriber: Subscriber): void {

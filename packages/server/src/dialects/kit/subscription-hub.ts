@@ -58,6 +58,7 @@ export class SubscriptionHub<State> {
   readonly #delivery: Delivery<State>;
   readonly #dialect: string;
   readonly #connections: ConnectionRegistry;
+  #observers = 0;
 
   constructor(
     private readonly engine: Engine,
@@ -108,7 +109,7 @@ export class SubscriptionHub<State> {
 
   /** Keeps the projection of the session, so that its state can be read, until `end` is called. */
   async observe(ref: SessionRef): Promise<ProjectedSession<State>> {
-    const id = crypto.randomUUID() as string as ConnectionId;
+    const id = `observer ${++this.#observers}` as ConnectionId;
     const observer: Subscriber = { id, open: true, hidden: true, send: ignore, close: ignore };
     await this.subscribe(ref, observer, { shown: NOTHING });
     const group = this.#subscriptions.get(id)?.get(sessionKey(ref))?.group;

@@ -10,6 +10,7 @@ import {
   sessionKey,
 } from '../../core/index.ts';
 import type { EventStream, Pieces, Subscriber } from '../../http/connection.ts';
+import { type ClockTimer, SYSTEM_CLOCK } from '../../lib/clock.ts';
 import type { Setup } from '../kit/administration.ts';
 import type { ConnectionRegistry, TappedFrame, WatchScope } from '../kit/connection-registry.ts';
 import type { Sent } from '../kit/endpoint.ts';
@@ -215,7 +216,7 @@ const MAX_CONCURRENT = 50;
 /** Sends `session.attached`; its `session` is null if all sessions of an owner changed. Returns a function that stops it. */
 function sendAttached(stream: EventStream, { connections, principal }: ActivitySource): () => void {
   const places = new Map<string, WatchScope>();
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  let timer: ClockTimer | undefined;
   const flush = () => {
     timer = undefined;
     const changed = [...places.values()];
@@ -229,10 +230,10 @@ function sendAttached(stream: EventStream, { connections, principal }: ActivityS
   };
   const unwatch = connections.watch(principal, (place) => {
     places.set(typeof place === 'string' ? place : sessionKey(place), place);
-    timer ??= setTimeout(flush, GATHER_MS);
+    timer ??= SYSTEM_CLOCK.setTimeout(flush, GATHER_MS);
   });
   return () => {
-    clearTimeout(timer);
+    SYSTEM_CLOCK.clear(timer);
     unwatch();
   };
 }
