@@ -124,12 +124,14 @@ export const EVENTS = {
     limit: Amount.nullable().optional(),
     by: z.string(),
   }),
-  /** A model was called for something else than a step. */
+  /** A model was called for something else than a step, or the answer of a step was broken off. */
   'usage.recorded': durable('session', {
     task: ModelTask,
     /** name of the model */
     model: z.string(),
     usage: Usage,
+    /** the answer was broken off: what had arrived is counted by estimate, unless the vendor had counted it */
+    estimated: z.literal(true).optional(),
     cost: Cost.optional(),
     /** the turn that it is counted for */
     during: TurnId.optional(),

@@ -69,6 +69,7 @@ export const UsageRow = z.object({
   reasoningTokens: z.number().describe('of these'),
   dollars: z.number().describe('at the prices of the time of each call'),
   unpricedCalls: z.number().describe('calls of models without a price, which cost nothing here'),
+  estimatedCalls: z.number().describe('answers that were broken off: by estimate, not counted by the vendor'),
 });
 export type UsageRow = z.infer<typeof UsageRow>;
 

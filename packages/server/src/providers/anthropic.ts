@@ -145,7 +145,10 @@ function step(state: AnthropicState, { data }: ServerSentEvent, used: UsedKey): 
     case 'message_start':
       return read(state, event, {
         schema: MessageStart,
-        next: (_, { message }) => [counted(state, message.usage), NOTHING],
+        next: (_, { message: { usage } }) => {
+          const next = counted(state, usage);
+          return [next, usage ? [{ type: 'usage', usage: usageOf(next.counts) }] : NOTHING];
+        },
       });
     case 'message_delta':
       return read(state, event, {

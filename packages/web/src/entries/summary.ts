@@ -73,7 +73,8 @@ const SUMMARIES: { readonly [Type in DurableEventType]: (event: DurableEvent<Typ
   'session.rewound': ({ from, by }) => `rewound to before event ${from} by ${by}`,
   'session.configured': ({ model, approval, agent, limit, by }) =>
     `${[...changed('model', model), ...changed('approval', approval), ...changed('agent', agent?.name), ...changed('limit', limit && amountsText(limit))].join(', ') || 'nothing'}; by ${by}`,
-  'usage.recorded': ({ task, model, usage }) => `${task} by ${model}; ${tokens(usage)}`,
+  'usage.recorded': ({ task, model, usage, estimated }) =>
+    `${task} by ${model}; ${tokens(usage)}${estimated ? ', estimated: the answer was broken off' : ''}`,
   'limit.approached': ({ limit }) => limitNotice(limit),
   'session.renamed': ({ title, by }) => `${quoted(title)}, by ${by}`,
   'session.archived': ({ by }) => `by ${by}`,

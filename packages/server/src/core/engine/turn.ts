@@ -14,13 +14,15 @@ import {
   NOTHING_SPENT,
   type Sealed,
   type Spent,
+  type Usage,
 } from '@parlance/protocol';
 import { LeaseLost } from '../ports/lease.ts';
-import type { OnDelta, Provider, ProviderEvent } from '../ports/provider.ts';
+import type { OnDelta, Prompt, Provider, ProviderEvent } from '../ports/provider.ts';
 import { abortedCalls, closedBlock, joining, turnStarted, unknownOutcome } from '../session/decide.ts';
 import { isSameModel, mayFallBack } from '../session/fallback.ts';
 import { type NextAction, nextAction } from '../session/next-action.ts';
 import { addUsage, type SessionState } from '../session/session-state.ts';
+import { promptTokens } from '../session/tokens.ts';
 import { questionAsked } from './call-plan.ts';
 import { compactForVendor, compactIfFull } from './compaction.ts';
 import {
@@ -45,7 +47,7 @@ import { titleSession } from './titles.ts';
 import { runTools, type StartedCalls, startCalls } from './tool-calls.ts';
 import type { ResumeEvent } from './turn-abort.ts';
 
-import { type ActiveTurn, activeTurn, record, type TurnDeps } from './turn-deps.ts';
+import { type ActiveTurn, activeTurn, record, recordUsage, type TurnDeps } from './turn-deps.ts';
 
 /**
  * Runs the session while this node drives it, until it is idle or `stopping` returns true between two
@@ -111,9 +113,22 @@ type Step = {
   readonly streamed: CallId[];
   /** the model has failed before: it is not tried twice */
   readonly isProbe: boolean;
+  readonly received: Received;
   /** null without limits */
   readonly permit: Permit | null;
 };
+
+/** What has arrived of an answer. It counts if the rest never does. */
+type Received = {
+  /** our estimate */
+  outputTokens: number;
+  /** what the vendor has counted so far */
+  usage: Usage | null;
+};
+
+/** On the token path: by the script of its first character. */
+const receivedTokens = (text: string): number =>
+  text.charCodeAt(0) < 0x1100 ? text.length / 4 : text.length;
 
 /**
  * Returns the calls that the step ended with, if any. Throws a `Fault` if the model fails. Records nothing
@@ -207,23 +222,50 @@ async function ask(active: ActiveTurn, request: Request): Promise<StartedCalls |
     turn: turn.id,
   });
   const isProbe = asked?.isProbe === true;
-  const step: Step = { active, request, model, modelCall, calls: [], streamed: [], isProbe, permit };
+  const received: Received = { outputTokens: 0, usage: null };
+  const step: Step = {
+    active,
+    request,
+    model,
+    modelCall,
+    calls: [],
+    streamed: [],
+    isProbe,
+    received,
+    permit,
+  };
+  try {
+    return await read(step, prompt);
+  } finally {
+    if (signal.aborted) await recordBrokenOff(step, prompt);
+  }
+}
+
+async function read(step: Step, prompt: Prompt): Promise<StartedCalls | null> {
+  const { active, received } = step;
+  const { session, turn, signal } = active;
   const onDelta: OnDelta = (kind, text) => {
     if (signal.aborted || session.open?.kind !== kind) return false;
+    received.outputTokens += receivedTokens(text);
     stream(active, kind, text);
     return true;
   };
-  for await (const event of provider.stream(prompt, signal, onDelta)) {
+  for await (const event of step.request.provider.stream(prompt, signal, onDelta)) {
     if (signal.aborted) return null;
     switch (event.type) {
       case 'text':
       case 'reasoning':
+        received.outputTokens += receivedTokens(event.text);
         if (session.open && session.open.kind !== event.type) await endBlock(active);
         if (signal.aborted) return null;
         stream(active, event.type, event.text);
         break;
       case 'arguments':
+        received.outputTokens += receivedTokens(event.text);
         streamArguments(step, event);
+        break;
+      case 'usage':
+        received.usage = event.usage;
         break;
       case 'call': {
         const before = step.calls.map(({ call }) => call);
@@ -236,15 +278,17 @@ async function ask(active: ActiveTurn, request: Request): Promise<StartedCalls |
         break;
       case 'retrying':
         if (isRetryPointless(step, event)) {
-          await failStep(step, event.fault);
+          await failStep(step, prompt, event.fault);
           return null;
         }
-        await restartStep(step, event);
+        await restartStep(step, prompt, event);
         break;
       case 'ended':
+        received.outputTokens = 0;
+        received.usage = null;
         return endStep(step, event);
       case 'failed':
-        await failStep(step, event.fault);
+        await failStep(step, prompt, event.fault);
         return null;
     }
     if (signal.aborted) return null;
@@ -311,7 +355,47 @@ async function sealReasoning(active: ActiveTurn, sealed: Sealed): Promise<void> 
   await record(active, [...events.filter((event) => event !== reasoning), { ...reasoning, sealed }]);
 }
 
-async function restartStep(step: Step, event: Extract<ProviderEvent, { type: 'retrying' }>): Promise<void> {
+/** Counts what has arrived of an answer whose rest does not. Called again, it counts only what has arrived since. */
+function brokenOff({ active, request, model, received }: Step, prompt: Prompt): DurableEventBody[] {
+  const { outputTokens, usage: reported } = received;
+  if (outputTokens === 0 && reported === null) return [];
+  received.outputTokens = 0;
+  received.usage = null;
+  const { turn, deps } = active;
+  const usage = {
+    ...(reported ?? { inputTokens: promptTokens(prompt) }),
+    outputTokens: Math.max(reported?.outputTokens ?? 0, Math.ceil(outputTokens)),
+  };
+  const { cost } = pricedUsage(usage, { name: request.provider.name, model }, deps.priceOf);
+  return [
+    {
+      type: 'usage.recorded',
+      task: 'chat',
+      model,
+      usage,
+      estimated: true,
+      during: turn.id,
+      agent: turn.agent.id,
+      ...(cost !== undefined && { cost }),
+      ...(turn.apiKey !== undefined && { apiKey: turn.apiKey }),
+    },
+  ];
+}
+
+async function recordBrokenOff(step: Step, prompt: Prompt): Promise<void> {
+  const { session, deps } = step.active;
+  try {
+    await recordUsage(session, brokenOff(step, prompt));
+  } catch (err) {
+    deps.log.warn({ err, session: session.ref.id }, 'failed to count an answer that was broken off');
+  }
+}
+
+async function restartStep(
+  step: Step,
+  prompt: Prompt,
+  event: Extract<ProviderEvent, { type: 'retrying' }>,
+): Promise<void> {
   const { active, modelCall, calls, streamed } = step;
   const { turn } = active;
   const { attempt, delayMs, fault, host } = event;
@@ -319,7 +403,10 @@ async function restartStep(step: Step, event: Extract<ProviderEvent, { type: 're
   streamed.length = 0;
   modelCall.retried(fault.code);
   const shown = (await hasShown(active)) ? { shown: true as const } : {};
-  await record(active, [{ type: 'step.restarted', turn: turn.id, attempt, delayMs, fault, host, ...shown }]);
+  await record(active, [
+    ...brokenOff(step, prompt),
+    { type: 'step.restarted', turn: turn.id, attempt, delayMs, fault, host, ...shown },
+  ]);
 }
 
 /** A longer wait for a model is not worth it if another one is ready. */
@@ -423,9 +510,11 @@ async function endStep(
 }
 
 /** Compacts once if the vendor rejects the prompt as too long, or asks another model; the step then runs again. */
-async function failStep({ active, request, modelCall }: Step, fault: FaultData): Promise<void> {
+async function failStep(step: Step, prompt: Prompt, fault: FaultData): Promise<void> {
+  const { active, request, modelCall } = step;
   const { session, deps, signal, turn } = active;
   modelCall.failed(fault.code);
+  await recordBrokenOff(step, prompt);
   if (fault.code !== 'context_too_long' || !(await compactForVendor(session, deps, { request, signal })))
     return fallBack(active, request, fault);
   // Readers must discard what the first attempt has shown.

@@ -274,6 +274,8 @@ export type UsageCounts = {
   readonly cost: number;
   /** calls of models that had no price */
   readonly unpriced: number;
+  /** answers that were broken off, and are not counted by the vendor */
+  readonly estimated: number;
 };
 
 export type UsageLabels = {

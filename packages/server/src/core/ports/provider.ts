@@ -99,6 +99,8 @@ export type ProviderEvent =
       /** host and port of the vendor */
       readonly host?: string;
     }
+  /** What the vendor has counted of an answer that goes on. It counts only if the answer is broken off. */
+  | { readonly type: 'usage'; readonly usage: Usage }
   | { readonly type: 'ended'; readonly usage: Usage; readonly stop: 'done' | 'calls' | 'length' | 'refused' }
   | { readonly type: 'failed'; readonly fault: FaultData };
 

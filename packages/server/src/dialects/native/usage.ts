@@ -68,7 +68,7 @@ const limitView = (limit: LimitUse) => ({
 });
 
 function rowView(row: UsageRow, by: readonly UsageLabel[]) {
-  const { calls, inputTokens, cachedTokens, outputTokens, reasoningTokens, cost, unpriced } = row;
+  const { calls, inputTokens, cachedTokens, outputTokens, reasoningTokens, cost, unpriced, estimated } = row;
   return {
     ...Object.fromEntries(by.map((label) => [label, row[COLUMNS[label]]])),
     calls,
@@ -78,6 +78,7 @@ function rowView(row: UsageRow, by: readonly UsageLabel[]) {
     reasoningTokens,
     dollars: cost / 1e6,
     unpricedCalls: unpriced,
+    estimatedCalls: estimated,
   };
 }
 
@@ -91,6 +92,7 @@ const COUNTS = [
   'reasoningTokens',
   'dollars',
   'unpricedCalls',
+  'estimatedCalls',
 ] as const;
 
 function csvAnswer({ rows, from, to }: Sent<UsageReport>, by: readonly UsageLabel[]): Response {

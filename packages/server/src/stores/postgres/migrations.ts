@@ -10,7 +10,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
 import { decisionTable, sessionIndexes, sharedTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
-import { usageTables } from '../shared/usage.ts';
+import { usageEstimated, usageTables } from '../shared/usage.ts';
 import type { Row, Statements } from './database.ts';
 import { shownUrl } from './errors.ts';
 
@@ -161,6 +161,7 @@ export const MIGRATIONS: readonly Migration[] = [
     `,
   },
   { oldest: 1, sql: usageTables(TYPES) },
+  { oldest: 1, sql: usageEstimated(TYPES) },
 ];
 
 // Migrates the database to the current schema. Nodes that start at the same time wait for each other.

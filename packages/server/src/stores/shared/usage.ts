@@ -44,6 +44,10 @@ export const usageTables = ({ key, integer, options }: ColumnTypes): string => `
   )${options};
   CREATE INDEX usage_claims_by_day ON usage_claims (day);`;
 
+/** A later migration. Nodes of the release before count none. */
+export const usageEstimated = ({ integer }: Pick<ColumnTypes, 'integer'>): string =>
+  `ALTER TABLE usage ADD COLUMN estimated ${integer} NOT NULL DEFAULT 0`;
+
 const LABELS = {
   owner: 'owner',
   day: 'day',
@@ -61,6 +65,7 @@ const COUNTS = {
   reasoningTokens: 'reasoning_tokens',
   cost: 'cost',
   unpriced: 'unpriced',
+  estimated: 'estimated',
 };
 
 export const USAGE_LABELS: readonly string[] = Object.values(LABELS);
@@ -103,6 +108,7 @@ const Sums = z.object({
   reasoning_tokens: Integer,
   cost: Integer,
   unpriced: Integer,
+  estimated: Integer,
 });
 
 /** Each row of a group may be as large as fits: not added up as integers. */

@@ -6,7 +6,7 @@ import type { Database } from 'bun:sqlite';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
 import { decisionTable, sessionIndexes, sharedTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
-import { usageTables } from '../shared/usage.ts';
+import { usageEstimated, usageTables } from '../shared/usage.ts';
 
 /** "Parl" in ASCII: marks a SQLite file as ours. */
 const APPLICATION_ID = 0x5061726c;
@@ -96,6 +96,7 @@ export const MIGRATIONS: readonly string[] = [
   `ALTER TABLE sessions ADD COLUMN parent TEXT;
   CREATE INDEX sessions_by_parent ON sessions (owner, parent, updated_at DESC, row DESC) WHERE parent IS NOT NULL;`,
   usageTables(TYPES),
+  usageEstimated(TYPES),
 ];
 
 export type SchemaOptions = EventOptions & {

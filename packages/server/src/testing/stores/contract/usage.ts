@@ -17,6 +17,7 @@ const entry = (more: Partial<UsageEntry> = {}): UsageEntry => ({
   reasoningTokens: 2,
   cost: 7,
   unpriced: 0,
+  estimated: 0,
   ...more,
 });
 
@@ -28,6 +29,7 @@ const COUNTS = {
   reasoningTokens: 2,
   cost: 7,
   unpriced: 0,
+  estimated: 0,
 };
 
 export function usageContract(implementation: Implementation): void {
@@ -108,6 +110,7 @@ export function usageContract(implementation: Implementation): void {
           reasoningTokens: 0,
           cost: 0,
           unpriced: 0,
+          estimated: 0,
         },
       ]);
       await store.usage.prune('2026-02-01');

@@ -17,6 +17,7 @@ const NONE: UsageCounts = {
   reasoningTokens: 0,
   cost: 0,
   unpriced: 0,
+  estimated: 0,
 };
 
 const added = (one: UsageCounts, other: UsageCounts): UsageCounts =>
