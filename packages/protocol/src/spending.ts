@@ -15,6 +15,11 @@ export const addSpent = (
   cost: Math.min(MOST, before.cost + cost),
 });
 
+export const sumOf = (one: Spent, other: Spent): Spent => ({
+  tokens: Math.min(MOST, one.tokens + other.tokens),
+  cost: Math.min(MOST, one.cost + other.cost),
+});
+
 /** Millionths of a US dollar, for prices in US dollars per million tokens. */
 export function costOf(
   { inputTokens, outputTokens, cachedTokens = 0 }: Usage,

@@ -239,7 +239,7 @@ async function checkSpending(
   if (command.call || command.mode === 'steer' || isRepeated) return;
   const { agent, ...spender } = spenderOf(session, principal.apiKey);
   const answering = command.answeredBy ?? (session.state.created ? agent : (command.agent ?? agent));
-  await spending.check({ ...spender, agent: answering, turn: null });
+  await spending.check({ ...spender, agent: answering, turn: null }, session);
 }
 
 async function execute(
@@ -256,7 +256,7 @@ async function execute(
     return explain(session, deps, { approval: command.approval, apiKey });
   if (command.type === 'context.compact') {
     if (session.state.turn) throw new Fault('busy', 'A turn is running; compact after it has ended.');
-    await deps.spending.check(spenderOf(session, apiKey));
+    await deps.spending.check(spenderOf(session, apiKey), session);
     return compactNow(session, deps, { signal: deps.clock.timeout(COMPACTION_MS), authority: 'never' });
   }
   const rewindFrom =

@@ -41,7 +41,6 @@ import {
 import { evolve } from '../session/evolve.ts';
 import { nextAction } from '../session/next-action.ts';
 import type { SessionState } from '../session/session-state.ts';
-import { limitQuestion } from '../session/spending.ts';
 import type { Bus } from './bus.ts';
 import { ClientToolBroker } from './client-tools.ts';
 import { CoolDowns } from './cool-downs.ts';
@@ -56,7 +55,7 @@ import type { ObservedSession } from './snapshot.ts';
 import { Spending } from './spending.ts';
 import { subAgents } from './sub-agents.ts';
 import { drive } from './turn.ts';
-import type { StepGate, TurnDeps } from './turn-deps.ts';
+import type { TurnDeps } from './turn-deps.ts';
 
 export type EngineParts = Omit<
   TurnDeps,
@@ -162,10 +161,9 @@ export function assemble(
   parts: EngineParts,
   send: (ref: SessionRef, command: Command, caller: Caller) => Promise<unknown>,
 ): EngineInternals {
-  const limitGate: StepGate = ({ state }, turn) =>
-    state.limit ? limitQuestion(state, turn, parts.now()) : null;
   const { store, catalog, providerFor, limits = NO_LIMITS } = parts;
   const { clock = SYSTEM_CLOCK, meter = NO_METER, tracer = NO_TRACER } = parts;
+  const spending = new Spending(parts, () => internals.sessions);
   const deps: TurnDeps = {
     ...parts,
     provider: withinLimits(parts.provider, limits),
@@ -176,8 +174,8 @@ export function assemble(
     clock,
     meter,
     tracer,
-    spending: new Spending(parts),
-    gates: [limitGate, ...(parts.gates ?? [])],
+    spending,
+    gates: [(session, turn) => spending.question(session, turn), ...(parts.gates ?? [])],
   };
   const waiting = { awaitsUser: true, archived: 'included', ephemeral: 'included' } as const;
   const metrics = new SessionMetrics(deps, () => store.count(waiting));
@@ -528,6 +526,7 @@ class AnswerMeter {
         return null;
       // Counted with the call.
       case 'arguments':
+      case 'usage':
       case 'ended':
       case 'failed':
         return null;
@@ -569,7 +568,7 @@ export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider
         yield { type: 'failed', fault: answerTooLong(limit, limits[limit]) };
         return;
       }
-      yield event.type === 'ended' ? { ...event, usage: saneUsage(event.usage) } : event;
+      yield 'usage' in event ? { ...event, usage: saneUsage(event.usage) } : event;
     }
   },
 });

@@ -2,8 +2,16 @@ import { describe, expect, test } from 'bun:test';
 import { type Principal, PrincipalId, type SessionId, type SpendLimit, textPart } from '@parlance/protocol';
 import { CALLER, createHarness, type HarnessOptions, SESSION, say } from '../../testing/harness.ts';
 import { reply } from '../../testing/play-scenario.ts';
-import { calls, type Line, says, scriptedProvider } from '../../testing/scripted-provider.ts';
+import {
+  calls,
+  conversationProvider,
+  type Line,
+  says,
+  scriptedProvider,
+} from '../../testing/scripted-provider.ts';
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';
+import { agentTool } from '../../tools/agent.ts';
+import { ROLES } from '../session/agent-catalog.ts';
 
 /** 10 tokens in and 5 out cost 20 millionths of a dollar. */
 const PRICE = { input: 1, output: 2 };
@@ -49,6 +57,7 @@ describe('usage', () => {
         reasoningTokens: 0,
         cost: 40,
         unpriced: 0,
+        estimated: 0,
       },
     ]);
     expect(harness.events.filter(({ type }) => type === 'step.ended')).toMatchObject([
@@ -144,6 +153,118 @@ describe('usage', () => {
     await harness.engine.whenIdle(SESSION);
     expect(asked).toEqual([]);
     expect(await store.usage.spent({})).toEqual({ tokens: 30, cost: 0 });
+  });
+});
+
+describe('an answer that is broken off', () => {
+  const rows = (usage: ReturnType<typeof openMemoryStore>['usage']) => usage.report({}, [], 1);
+
+  test('by a cancel counts what had arrived, as an estimate', async () => {
+    const harness = await limited([[{ type: 'text', text: 'x'.repeat(400) }, { type: 'hang' }]], []);
+    await say(harness.engine, 'go');
+    await harness.provider.hanging;
+    await harness.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await until(harness);
+    const [event] = harness.events.filter((one) => one.type === 'usage.recorded');
+    expect(event).toMatchObject({ task: 'chat', estimated: true, usage: { outputTokens: 100 } });
+    const [row] = await rows(harness.usage);
+    expect(row).toMatchObject({ calls: 1, estimated: 1, outputTokens: 100 });
+    expect(row?.inputTokens).toBeGreaterThan(5);
+    expect(row?.cost).toBe((row?.inputTokens ?? 0) + 200);
+  });
+
+  test('counts what the vendor had counted by then', async () => {
+    const usage = { inputTokens: 1_234, outputTokens: 3, cachedTokens: 1_000 };
+    const harness = await limited([[{ type: 'usage', usage }, { type: 'hang' }]], []);
+    await say(harness.engine, 'go');
+    await harness.provider.hanging;
+    await harness.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await until(harness);
+    expect(await rows(harness.usage)).toMatchObject([{ ...usage, calls: 1, estimated: 1 }]);
+  });
+
+  test('before anything of it arrived counts nothing', async () => {
+    const harness = await limited([[{ type: 'hang' }]], []);
+    await say(harness.engine, 'go');
+    await harness.provider.hanging;
+    await harness.engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    await until(harness);
+    expect(await rows(harness.usage)).toMatchObject([{ calls: 0 }]);
+  });
+
+  const BROKEN = { type: 'text', text: 'Half of it' } as const;
+  const fault = { code: 'provider_unavailable', message: 'The stream broke.' } as const;
+
+  test('and is attempted again counts once for each attempt, for the turn', async () => {
+    const harness = await limited(
+      [[BROKEN, { type: 'retrying', attempt: 2, delayMs: 0, fault }, ...says('Whole.')]],
+      [{ per: 'turn', tokens: 1_000 }],
+    );
+    await say(harness.engine, 'go');
+    await until(harness);
+    expect(await rows(harness.usage)).toMatchObject([{ calls: 2, estimated: 1 }]);
+    const types = harness.events.map(({ type }) => type);
+    expect(types.indexOf('usage.recorded')).toBe(types.indexOf('step.restarted') - 1);
+  });
+
+  test('and fails counts what had arrived; a failure without an answer counts nothing', async () => {
+    const harness = await limited([[BROKEN, { type: 'failed', fault }], [{ type: 'failed', fault }]], []);
+    await say(harness.engine, 'one');
+    await until(harness);
+    await say(harness.engine, 'two');
+    await until(harness);
+    expect(await rows(harness.usage)).toMatchObject([{ calls: 1, estimated: 1 }]);
+  });
+});
+
+describe('sub-agents', () => {
+  const spawn = (task: string) => calls('agent', { action: 'spawn', agent: 'worker', task });
+  const work = (limits: readonly SpendLimit[]) =>
+    limited([], limits, {
+      tools: [agentTool(() => ROLES)],
+      parts: {
+        provider: conversationProvider({
+          Go: [spawn('One'), says('Done.'), says('Again.')],
+          One: [calls('lookup', { word: 'a' }), calls('lookup', { word: 'b' }), says('Found.')],
+        }),
+      },
+    });
+  const child = async ({ store }: { store: ReturnType<typeof openMemoryStore> }) =>
+    (await store.list({ parent: SESSION.id, limit: 9 })).sessions[0]?.ref ?? SESSION;
+
+  test('count for the limit per session of the one that they work for, each of their steps', async () => {
+    const harness = await work([{ per: 'session', tokens: 30 }]);
+    const failed = harness.nextEvent('turn.failed');
+    await say(harness.engine, 'Go');
+    // 15 of the parent and 15 of the child: no other step begins in either.
+    expect((await failed).fault.code).toBe('budget_exhausted');
+    const events = await harness.engine.events(await child(harness), 0, 100);
+    expect(events.filter(({ type }) => type === 'step.ended')).toHaveLength(1);
+    expect(events.at(-1)).toMatchObject({ type: 'parent.informed' });
+    expect(await harness.usage.spent({})).toEqual({ tokens: 30, cost: 40 });
+  });
+
+  test("stop at the parent's own limit; the parent asks, counts them, and goes on with more", async () => {
+    const harness = await work([]);
+    await harness.engine.send(SESSION, { type: 'session.create' }, CALLER);
+    await harness.engine.send(SESSION, { type: 'session.configure', limit: { tokens: 40 } }, CALLER);
+    const asked = harness.nextEvent('question.asked');
+    await say(harness.engine, 'Go');
+    const { question, questions } = await asked;
+    expect(questions[0]?.text).toBe(
+      'The limit of 40 tokens of this session is used up (45 tokens). Continue?',
+    );
+    const result = harness.events.findLast((event) => event.type === 'tool.ended');
+    expect(JSON.stringify(result)).toContain(
+      'The limit of 40 tokens of the session that this one works for is used up.',
+    );
+    const ended = harness.nextEvent('turn.ended');
+    const answers = { limit: ['Continue with +40 tokens'] };
+    await harness.engine.send(SESSION, { type: 'question.answer', question, answers }, CALLER);
+    await ended;
+    expect(harness.events.findLast(({ type }) => type === 'session.configured')).toMatchObject({
+      limit: { tokens: 85 },
+    });
   });
 });
 

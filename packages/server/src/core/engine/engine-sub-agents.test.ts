@@ -9,6 +9,7 @@ import {
 } from '@parlance/protocol';
 import { z } from 'zod';
 import { CALLER, countingIds, createHarness, type Harness, SESSION, say } from '../../testing/harness.ts';
+import { mortalStore } from '../../testing/mortal-store.ts';
 import { calls, conversationProvider, type Line, says, USAGE } from '../../testing/scripted-provider.ts';
 import { openMemoryStore } from '../../testing/stores/memory/store.ts';
 import { until } from '../../testing/until.ts';
@@ -338,29 +339,6 @@ describe('sub-agents', () => {
   });
 });
 
-/** A process that is killed with its append number `at`: before it is written, or before anyone knows that it was. */
-function mortal(
-  store: SessionStore,
-  at: number,
-  when: 'before' | 'after',
-): { store: SessionStore; dead: Promise<void> } {
-  const dead = Promise.withResolvers<void>();
-  let left = at;
-  const never = new Promise<never>(() => undefined);
-  return {
-    dead: dead.promise,
-    store: {
-      ...store,
-      append: async (...given) => {
-        if (left-- > 0) return store.append(...given);
-        if (left === -1 && when === 'after') await store.append(...given);
-        dead.resolve();
-        return never;
-      },
-    },
-  };
-}
-
 const WORK: Scripts = {
   Go: [
     several(spawn('One', { name: 'one' }), spawn('Two', { name: 'two' })),
@@ -409,7 +387,7 @@ describe('a process killed at any append, with sub-agents', () => {
             return { parts: [textPart(name)] };
           },
         });
-        const process = mortal(disk, at, when);
+        const process = mortalStore(disk, at, when);
         const first = await open(WORK, { store: process.store, ids, tools: [effect] });
         let isDead = false;
         process.dead.then(() => {
@@ -458,7 +436,7 @@ describe('a process killed while a cancel reaches sub-agents', () => {
       await say(alive.engine, 'Go');
       await until(async () => only(await logOf(alive), 'call.delegated').length === 2);
       await alive.engine.drain(0);
-      const process = mortal(disk, at, 'after');
+      const process = mortalStore(disk, at, 'after');
       const first = await open(scripts, { store: process.store, ids });
       first.engine.send(SESSION, { type: 'turn.cancel' }, CALLER).catch(() => undefined);
       await process.dead;

@@ -100,7 +100,7 @@ export async function explain(
   if (!waiting || !turn) {
     throw new Fault('no_approval', 'No pending approval request');
   }
-  await model.spending.check(spenderOf(session, apiKey));
+  await model.spending.check(spenderOf(session, apiKey), session);
   const shown = waiting.ask.patch ?? JSON.stringify(waiting.ask.command);
   const prompt = oneQuestion('explanation', EXPLANATION_INSTRUCTIONS, shown);
   const completion = await complete(model, prompt, {

@@ -4,25 +4,31 @@ import {
   type DurableEventBody,
   type LimitUse,
   NOTHING_SPENT,
+  type QuestionContent,
   type SpendLimit,
   type Spent,
+  sumOf,
   type TurnId,
   type Usage,
 } from '@parlance/protocol';
 import { LruMap } from '../../lib/lru-map.ts';
-import type { UsageEntry, UsageStore } from '../ports/event-store.ts';
+import type { SessionIndex, SessionRef, UsageEntry, UsageStore } from '../ports/event-store.ts';
+import type { Turn } from '../session/session-state.ts';
 import {
   announcementOf,
   appliedLimits,
   approached,
   dayOf,
   exhausted,
+  exhaustedAbove,
   isReached,
+  limitQuestion,
   type Spender,
   softLimits,
   usedIn,
 } from '../session/spending.ts';
 import type { Session } from './session.ts';
+import type { SessionCache } from './session-cache.ts';
 
 /** US dollars per million tokens. */
 export type ModelPrice = {
@@ -47,8 +53,11 @@ type SpendingParts = {
   /** the current limits of the operator; none by default */
   readonly spendLimits?: () => readonly SpendLimit[];
   readonly usage?: UsageStore;
+  readonly store: Pick<SessionIndex, 'list'>;
   readonly now: () => number;
 };
+
+type SessionLike = Pick<Session, 'ref' | 'state'>;
 
 /** One model call that may begin. Disposing it releases what it has reserved. */
 export type Permit = Disposable & {
@@ -57,6 +66,7 @@ export type Permit = Disposable & {
 };
 
 const MAX_CLAIMED = 1_000;
+const CHILDREN_AT_ONCE = 100;
 
 type Reservation = { readonly spender: Spender; readonly least: Spent };
 
@@ -66,7 +76,11 @@ export class Spending {
   /** announcements that need not be claimed again */
   readonly #claimed = new LruMap<true>(MAX_CLAIMED);
 
-  constructor(private readonly parts: SpendingParts) {}
+  /** `sessions`: complete when the first limit is checked */
+  constructor(
+    private readonly parts: SpendingParts,
+    private readonly sessions: () => Pick<SessionCache, 'use'>,
+  ) {}
 
   get #limits(): readonly SpendLimit[] {
     return this.parts.spendLimits?.() ?? [];
@@ -78,8 +92,69 @@ export class Spending {
   }
 
   /** Throws `budget_exhausted` if a limit that applies to the spender is reached. */
-  async check(spender: Spender): Promise<void> {
-    if (this.#limits.length > 0) await this.#uses(spender, [...this.#running]);
+  async check(spender: Spender, session: SessionLike | null = null): Promise<void> {
+    if (this.#limits.length > 0)
+      await this.#uses(await this.#withFamily(spender, session), [...this.#running]);
+  }
+
+  /** What the session asks its owner before its next step, if anything. Throws if it may not go on. */
+  question(session: SessionLike, turn: Turn): QuestionContent | null | Promise<QuestionContent | null> {
+    const { limit, created } = session.state;
+    return limit || created?.parent ? this.#question(session, turn) : null;
+  }
+
+  async #question(session: SessionLike, turn: Turn): Promise<QuestionContent | null> {
+    for (let above = await this.#above(session); above; above = await this.#above(above)) {
+      const { limit } = above.state;
+      const reached = limit && softLimits({ limit, spent: await this.#familyOf(above) }).find(isReached);
+      if (reached) throw exhaustedAbove(reached);
+    }
+    const { limit, spent } = session.state;
+    if (!limit) return null;
+    return limitQuestion({ limit, spent, children: await this.#below(session) }, turn, this.parts.now());
+  }
+
+  // Sub-agents count for the sessions that they work for.
+
+  async #withFamily(spender: Spender, session: SessionLike | null): Promise<Spender> {
+    if (!session || !this.#limits.some(({ per }) => per === 'session')) return spender;
+    let top = session;
+    for (let above = await this.#above(top); above; above = await this.#above(top)) top = above;
+    return { ...spender, session: await this.#familyOf(top) };
+  }
+
+  #above({ ref, state }: SessionLike): Promise<SessionLike | null> {
+    const parent = state.created?.parent;
+    return parent ? this.#fresh({ owner: ref.owner, id: parent.session }) : Promise.resolve(null);
+  }
+
+  async #familyOf(session: SessionLike): Promise<Spent> {
+    return sumOf(session.state.spent, await this.#below(session));
+  }
+
+  async #below({ ref: { owner, id }, state }: SessionLike): Promise<Spent> {
+    if (!state.children) return NOTHING_SPENT;
+    let spent = NOTHING_SPENT;
+    for (let cursor: string | undefined; ; ) {
+      const page = await this.parts.store.list({
+        owner,
+        parent: id,
+        archived: 'included',
+        ephemeral: 'included',
+        limit: CHILDREN_AT_ONCE,
+        ...(cursor !== undefined && { cursor }),
+      });
+      for (const { ref } of page.sessions) spent = sumOf(spent, await this.#familyOf(await this.#fresh(ref)));
+      if (page.next === null) return spent;
+      cursor = page.next;
+    }
+  }
+
+  #fresh(ref: SessionRef): Promise<SessionLike> {
+    return this.sessions().use(ref, async (session) => {
+      await session.fresh();
+      return { ref, state: session.state };
+    });
   }
 
   /**
@@ -92,10 +167,15 @@ export class Spending {
     this.#running.add(reservation);
     const release = () => void this.#running.delete(reservation);
     try {
-      const limits = await this.#uses(spender, before);
+      const limits = await this.#uses(await this.#withFamily(spender, session), before);
       return {
-        announce: (turn, announced, step) =>
-          this.#announcements([...limits, ...softLimits(session.state)], { turn, session: announced, step }),
+        announce: async (turn, announced, step) => {
+          const { limit, created } = session.state;
+          const soft = limit ? softLimits({ limit, spent: await this.#familyOf(session) }) : [];
+          // That of the whole family is announced by the session that the others work for.
+          const own = created?.parent ? limits.filter(({ per }) => per !== 'session') : limits;
+          return this.#announcements([...own, ...soft], { turn, session: announced, step });
+        },
         [Symbol.dispose]: release,
       };
     } catch (thrown) {

@@ -57,7 +57,7 @@ export async function titleSession(
   };
   try {
     const signal = deps.clock.timeout(WITHIN_MS);
-    await deps.spending.check({ ...spenderOf(session, turn.apiKey), agent: turn.agent.id });
+    await deps.spending.check({ ...spenderOf(session, turn.apiKey), agent: turn.agent.id }, session);
     const completion = await complete({ ...deps, provider }, prompt, { signal, session: session.ref });
     const title = titleIn(completion.text);
     const about = { task: 'title', agent: turn.agent.id, apiKey: turn.apiKey } as const;

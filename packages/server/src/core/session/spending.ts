@@ -9,10 +9,12 @@ import {
   Fault,
   type LimitUse,
   limitName,
+  NOTHING_SPENT,
   type Question,
   type QuestionContent,
   type SpendLimit,
-  type Spent,
+  Spent,
+  sumOf,
   type TurnId,
 } from '@parlance/protocol';
 import type { UsageEntry, UsageFilter } from '../ports/event-store.ts';
@@ -58,7 +60,9 @@ export function usageEntry(event: DurableEvent, before: SessionState, owner: str
 /** Steps of models that are no vendor's do not name one. */
 const OFFLINE = 'offline';
 
-type Counted = Pick<DurableEventBody<'step.ended'>, 'usage' | 'cost'> & { readonly at: number };
+type Counted = Pick<DurableEventBody<'usage.recorded'>, 'usage' | 'cost' | 'estimated'> & {
+  readonly at: number;
+};
 type Labels = {
   readonly owner: string;
   readonly agent: string;
@@ -68,7 +72,7 @@ type Labels = {
 };
 
 export const entryOf = (
-  { usage, cost, at }: Counted,
+  { usage, cost, estimated, at }: Counted,
   { owner, agent, apiKey = '', model, task }: Labels,
 ): UsageEntry => ({
   day: dayOf(at),
@@ -84,6 +88,7 @@ export const entryOf = (
   reasoningTokens: usage.reasoningTokens ?? 0,
   cost: cost ?? 0,
   unpriced: cost === undefined ? 1 : 0,
+  estimated: estimated ? 1 : 0,
 });
 
 /** The step that could not be recorded because its turn is over: it was answered and counts. */
@@ -176,6 +181,13 @@ export function exhausted(limit: LimitUse, at: number): Fault {
   return new Fault('budget_exhausted', `${sentence(limitName(limit))} is used up.${reset}`);
 }
 
+/** Why a sub-agent calls no model: its parent asks its user before its own next step. */
+export const exhaustedAbove = ({ unit, max }: Pick<LimitUse, 'unit' | 'max'>): Fault =>
+  new Fault(
+    'budget_exhausted',
+    `The limit of ${amountText(unit, max)} of the session that this one works for is used up.`,
+  );
+
 const sentence = (text: string): string => `${text[0]?.toUpperCase()}${text.slice(1)}`;
 
 // 80 % of a limit is announced once.
@@ -217,18 +229,21 @@ const ITEM = 'limit';
 /** Offered if the limit is 0. */
 const LEAST: Required<Amount> = { dollars: 1, tokens: 100_000 };
 
-/** What a turn asks before a step that would begin above the session's own limit. Throws if the user has stopped it. */
+/**
+ * What a turn asks before a step that would begin above the session's own limit. `children`: what its sub-agents have used.
+ * Throws if the user has stopped it.
+ */
 export function limitQuestion(
-  state: Pick<SessionState, 'limit' | 'spent'>,
+  { limit, spent, children }: Pick<SessionState, 'limit' | 'spent'> & { readonly children: Spent },
   { settled }: Pick<Turn, 'settled'>,
   at: number,
 ): QuestionContent | null {
-  const reached = softLimits(state).find(isReached);
-  if (!reached || !state.limit) return null;
+  const reached = softLimits({ limit, spent: sumOf(spent, children) }).find(isReached);
+  if (!reached || !limit) return null;
   const last = settled.findLast(({ purpose }) => purpose === 'limit');
   if (last && last.outcome !== 'withdrawn' && chosen(last.answers) !== UNLIMITED && !isRaised(last))
     throw exhausted(reached, at);
-  const { dollars, tokens } = state.limit;
+  const { dollars, tokens } = limit;
   const more: Amount = {
     ...(dollars !== undefined && { dollars: dollars || LEAST.dollars }),
     ...(tokens !== undefined && { tokens: tokens || LEAST.tokens }),
@@ -246,7 +261,7 @@ export function limitQuestion(
         freeText: false,
       },
     ],
-    data: { more },
+    data: { more, ...(children.tokens > 0 && { children }) },
   };
 }
 
@@ -258,7 +273,7 @@ const isRaised = ({ answers }: { readonly answers?: Answers | undefined }): bool
 
 /** What the answer changes: the limit of the session, counted from what is used. */
 export function limitAfter(
-  { limit, spent }: Pick<SessionState, 'limit' | 'spent'>,
+  { limit, spent: own }: Pick<SessionState, 'limit' | 'spent'>,
   { data }: Pick<Question, 'data'>,
   answers: Answers,
 ): Amount | null | undefined {
@@ -266,6 +281,7 @@ export function limitAfter(
   const { data: more } = Amount.safeParse(data?.more);
   if (!isRaised({ answers }) || !more || !limit) return undefined;
   const { dollars, tokens } = more;
+  const spent = sumOf(own, Spent.safeParse(data?.children).data ?? NOTHING_SPENT);
   return {
     ...(dollars !== undefined && {
       dollars: Math.max(limit.dollars ?? 0, Math.ceil(spent.cost / 10_000) / 100) + dollars,
