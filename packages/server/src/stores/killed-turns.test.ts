@@ -1,0 +1,169 @@
+/** Turns of an engine that is killed at any append, on the stores that servers use. */
+import { describe, expect, test } from 'bun:test';
+import type { DurableEvent, SpendLimit } from '@parlance/protocol';
+import type { SessionStore, UsageStore } from '../core/ports/event-store.ts';
+import type { Provider } from '../core/ports/provider.ts';
+import { CALLER, countingIds, createHarness, type Harness, SESSION } from '../testing/harness.ts';
+import { mortalStore } from '../testing/mortal-store.ts';
+import { calls, conversationProvider, says } from '../testing/scripted-provider.ts';
+import { scratchFolder } from '../testing/stores/contract/scratch.ts';
+import { noPostgres, openNode, testServer } from '../testing/stores/postgres.ts';
+import { until } from '../testing/until.ts';
+import { openSqliteStore } from './sqlite/open.ts';
+
+type Store = SessionStore & { readonly usage: UsageStore };
+type Disk = AsyncDisposable & { open(): Promise<Store> };
+
+const postgres = testServer();
+
+const DISKS: Readonly<Record<string, { readonly skip: boolean; make(): Promise<Disk> }>> = {
+  SQLite: {
+    skip: false,
+    async make() {
+      const folder = scratchFolder();
+      return {
+        open: async () => openSqliteStore(folder.path),
+        [Symbol.asyncDispose]: async () => folder[Symbol.dispose](),
+      };
+    },
+  },
+  PostgreSQL: {
+    skip: noPostgres,
+    async make() {
+      const { newDatabase, giveBack } = postgres();
+      const url = await newDatabase();
+      return { open: () => openNode(url), [Symbol.asyncDispose]: () => giveBack(url) };
+    },
+  },
+};
+
+type Script = {
+  /** appends of `engine`, during which it is not killed */
+  readonly setup: number;
+  /** an engine of the process; `first` is false after the kill */
+  engine(store: Store, ids: () => string, first: boolean): Promise<Harness>;
+  /** What a client does, again after the kill, until all is done. */
+  client(harness: Harness): Promise<void>;
+  check(events: readonly DurableEvent[], store: Store): Promise<void>;
+};
+
+/** Kills the process before and after each of its appends, until it has no more. */
+async function killEverywhere(disk: () => Promise<Disk>, when: 'before' | 'after', script: Script) {
+  for (let at = script.setup; ; at++) {
+    await using place = await disk();
+    const ids = countingIds();
+    const store = await place.open();
+    const process = mortalStore(store, at, when);
+    const first = await script.engine({ ...store, ...process.store, usage: store.usage }, ids, true);
+    const done = script
+      .client(first)
+      .then(() => 'done' as const)
+      .catch(() => 'killed' as const);
+    const end = await Promise.race([done, process.dead.then(() => 'killed' as const)]);
+    await store.close();
+    if (end === 'done') {
+      expect(at).toBeGreaterThan(script.setup + 3);
+      return;
+    }
+    const reopened = await place.open();
+    try {
+      const second = await script.engine(reopened, ids, false);
+      await second.engine.recover();
+      await script.client(second);
+      const events = await second.engine.events(SESSION, 0, 1_000);
+      expect(events.map(({ seq }) => seq)).toEqual(events.map((_, index) => index + 1));
+      await script.check(events, reopened);
+      await second.engine.drain(1_000);
+    } finally {
+      await reopened.close();
+    }
+  }
+}
+
+const only = <Type extends DurableEvent['type']>(events: readonly DurableEvent[], type: Type) =>
+  events.filter((event): event is Extract<DurableEvent, { type: Type }> => event.type === type);
+
+/** Repeats the message with its key until it is accepted, and answers what is asked, until the turn has ended. */
+async function converse({ engine }: Harness): Promise<void> {
+  const send = (command: Parameters<typeof engine.send>[1], key?: string) =>
+    engine.send(SESSION, command, { ...CALLER, ...(key !== undefined && { key }) });
+  await send({ type: 'input.submit', parts: [{ type: 'text', text: 'Go' }] }, 'once');
+  await until(async () => {
+    const { questions } = await engine.snapshot(SESSION);
+    for (const { question } of questions)
+      await send({ type: 'question.answer', question, answers: { limit: ['Continue with +20 tokens'] } });
+    return (await engine.events(SESSION, 0, 1_000)).some(({ type }) => type === 'turn.ended');
+  });
+}
+
+const LIMITS: readonly SpendLimit[] = [{ per: 'user', in: 'day', tokens: 50 }];
+
+/** Three steps of 15 tokens: the own limit is reached after two, 80 % of the user's after three. */
+const spending: Script = {
+  setup: 2,
+  async engine(store, ids, first) {
+    const provider = conversationProvider({
+      Go: [calls('lookup', { word: 'a' }), calls('lookup', { word: 'b' }), says('Done.')],
+    });
+    const parts = { provider, usage: store.usage, spendLimits: () => LIMITS, priceOf: () => PRICE };
+    const harness = await createHarness([], { store, ids, parts });
+    if (first) {
+      await harness.engine.send(SESSION, { type: 'session.create' }, CALLER);
+      await harness.engine.send(SESSION, { type: 'session.configure', limit: { tokens: 20 } }, CALLER);
+    }
+    return harness;
+  },
+  client: converse,
+  async check(events, store) {
+    const counted = [...only(events, 'step.ended'), ...only(events, 'usage.recorded')];
+    const tokens = counted.reduce((sum, { usage }) => sum + usage.inputTokens + usage.outputTokens, 0);
+    expect(tokens).toBe(45);
+    expect(await store.usage.spent({ owner: SESSION.owner })).toEqual({ tokens, cost: 60 });
+    expect(only(events, 'question.asked')).toHaveLength(1);
+    expect(only(events, 'question.answered')).toMatchObject([{ outcome: 'answered' }]);
+    expect(only(events, 'session.configured')).toMatchObject([
+      { limit: { tokens: 20 } },
+      { limit: { tokens: 50 } },
+    ]);
+    expect(only(events, 'limit.approached').filter(({ limit }) => !limit.soft)).toHaveLength(1);
+  },
+};
+
+const PRICE = { input: 1, output: 2 };
+
+/** The first model of the chain never answers. */
+const fallback: Script = {
+  setup: 0,
+  engine(store, ids) {
+    const answers = conversationProvider({ Go: [calls('lookup', { word: 'a' }), says('Done.')] });
+    const provider = { ...failing, fallbacks: [{ ...answers, model: 'second' }] };
+    return createHarness([], { store, ids, parts: { provider } });
+  },
+  client: converse,
+  async check(events) {
+    const fell = only(events, 'step.restarted').filter((event) => event.fallback);
+    expect(fell).toMatchObject([{ fallback: { model: 'second', passed: [{ model: 'first' }] } }]);
+    expect(only(events, 'step.ended')).toMatchObject([{ model: 'second' }, { model: 'second' }]);
+    expect(only(events, 'tool.ended')).toHaveLength(1);
+    expect(only(events, 'text.ended').filter(({ text }) => text === 'Done.')).toHaveLength(1);
+  },
+};
+
+const failing: Provider = {
+  name: 'scripted',
+  model: 'first',
+  contextLimit: 1_000,
+  async *stream() {
+    yield { type: 'failed', fault: { code: 'provider_unavailable', message: 'Overloaded.' } };
+  },
+};
+
+for (const [name, { skip, make }] of Object.entries(DISKS))
+  describe.skipIf(skip)(`a process killed at any append, on ${name}`, () => {
+    for (const when of ['before', 'after'] as const) {
+      test(`${when} it is written, with limits: each step counts once, is asked about and announced once`, () =>
+        killEverywhere(make, when, spending));
+      test(`${when} it is written, with a chain of models: the next one answers, its calls run once`, () =>
+        killEverywhere(make, when, fallback));
+    }
+  });
