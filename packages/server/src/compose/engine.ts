@@ -6,25 +6,9 @@ import { withoutStalePages } from '@parlance/copilot';
 import { LOCAL } from '@parlance/protocol';
 import { openAuthenticator } from '../accounts/authenticator.ts';
 import { newPasswordProblem } from '../accounts/passwords.ts';
-import {
-  type Changeable,
-  type Config,
-  installCommand,
-  isConnected,
-  packageFolders,
-  VENDOR_NAMES,
-  VENDORS,
-} from '../config/config.ts';
+import { type Changeable, type Config, installCommand, isConnected, packageFolders, VENDOR_NAMES, VENDORS } from '../config/config.ts';
 import { INSTALLATION, isInstallation, WORKSPACE } from '../config/installation.ts';
-import {
-  type AgentCatalog,
-  ClientToolBroker,
-  createEngine,
-  type Engine,
-  type Log,
-  openMemoryBus,
-  ROLES,
-} from '../core/index.ts';
+import { type AgentCatalog, ClientToolBroker, createEngine, type Engine, type Log, openMemoryBus, ROLES } from '../core/index.ts';
 import type { Checkpoints } from '../core/ports/checkpoints.ts';
 import type { OwnModules } from '../core/ports/own-modules.ts';
 import type { Project } from '../core/ports/project.ts';
@@ -45,8 +29,7 @@ import { builtInTools } from '../tools/index.ts';
 import { type McpTools, openMcp } from '../tools/mcp/open.ts';
 import { findSandbox, type Sandbox } from '../tools/shell/sandbox.ts';
 import { agentCatalog, chainsIn, DEFAULT_INSTRUCTIONS } from './domains.ts';
-import { liveProvider } from './live-provider.ts';
-import { providersByModel } from './model-provider.ts';
+import { liveProvider, providersByModel } from './model-provider.ts';
 import { openPrices, type Prices } from './prices.ts';
 import { followSettings, type LiveSetup, openSetup } from './setup/open.ts';
 import { openStorage, type Storage } from './storage.ts';

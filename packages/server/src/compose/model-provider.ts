@@ -1,17 +1,7 @@
 /** Selects the provider for each model. */
 import { Fault } from '@parlance/protocol';
-import {
-  addressParts,
-  type Config,
-  ConfigError,
-  installCommand,
-  knownContextLimit,
-  type ModelChoice,
-  modelsOfChain,
-  packageFolders,
-  VENDORS,
-} from '../config/config.ts';
-import type { Provider } from '../core/ports/provider.ts';
+import { addressParts, type Changeable, type Config, ConfigError, installCommand, knownContextLimit, type ModelChoice, modelsOfChain, packageFolders, VENDORS } from '../config/config.ts';
+import { type Provider, StandIn } from '../core/ports/provider.ts';
 import type { Log } from '../core/ports/telemetry.ts';
 import { anthropic } from '../providers/anthropic.ts';
 import { google } from '../providers/google.ts';
@@ -140,4 +130,20 @@ function usable<Value>(model: string, read: () => Value): Value {
     if (!(thrown instanceof ConfigError)) throw thrown;
     throw new Fault('invalid', `The model ${model} cannot be used: ${thrown.message}.`, { cause: thrown });
   }
+}
+
+/** The server's default model: each request uses the one that is configured at that time. */
+export function liveProvider(
+  config: Config,
+  { live, providerFor, log }: { live: LiveConfig; providerFor: (model: string) => Provider; log: Log },
+): Provider {
+  const open = ({ model, contextLimits, fallbacks }: Changeable): Provider => ({
+    ...openProvider(model, { ...config, contextLimits }, log),
+    fallbacks: fallbacksNamed(fallbacks, providerFor, log),
+  });
+  let current = open(live.current);
+  live.onChange((changed) => {
+    current = open(changed);
+  });
+  return new StandIn(() => current);
 }

@@ -1,43 +1,12 @@
 /** Shared parts of the engine: sessions in memory, the run queue, limits. */
-import {
-  type Command,
-  type DurableEvent,
-  Fault,
-  type PrincipalId,
-  type SpendLimit,
-  type Usage,
-} from '@parlance/protocol';
+import { type Command, type DurableEvent, Fault, type PrincipalId, type SpendLimit, type Usage } from '@parlance/protocol';
 import type { Transport } from '../../cluster/transport.ts';
 import { type Clock, type ClockTimer, SYSTEM_CLOCK } from '../../lib/clock.ts';
 import { LruMap } from '../../lib/lru-map.ts';
-import type {
-  MessageSearch,
-  SessionIndex,
-  SessionRecord,
-  SessionRef,
-  SessionStore,
-  ShareStore,
-  StorageState,
-  TurnIndex,
-  UsageStore,
-} from '../ports/event-store.ts';
+import type { MessageSearch, SessionIndex, SessionRecord, SessionRef, SessionStore, ShareStore, StorageState, TurnIndex, UsageStore } from '../ports/event-store.ts';
 import { LeaseLost, type Leases, type NodeId } from '../ports/lease.ts';
-import {
-  type AnswerLimit,
-  type AnswerLimits,
-  answerTooLong,
-  type OnDelta,
-  type Provider,
-  type ProviderEvent,
-} from '../ports/provider.ts';
-import {
-  type Log,
-  type Meter,
-  NO_METER,
-  NO_TRACER,
-  type Observers,
-  type Tracer,
-} from '../ports/telemetry.ts';
+import { type AnswerLimit, type AnswerLimits, answerTooLong, type OnDelta, type Prompt, type Provider, type ProviderEvent, StandIn } from '../ports/provider.ts';
+import { type Log, type Meter, NO_METER, NO_TRACER, type Observers, type Tracer } from '../ports/telemetry.ts';
 import { evolve } from '../session/evolve.ts';
 import { nextAction } from '../session/next-action.ts';
 import type { SessionState } from '../session/session-state.ts';
@@ -166,8 +135,8 @@ export function assemble(
   const spending = new Spending(parts, () => internals.sessions);
   const deps: TurnDeps = {
     ...parts,
-    provider: withinLimits(parts.provider, limits),
-    ...(providerFor ? { providerFor: (model) => withinLimits(providerFor(model), limits) } : {}),
+    provider: new Limited(parts.provider, limits),
+    ...(providerFor ? { providerFor: (model) => new Limited(providerFor(model), limits) } : {}),
     coolDowns: new CoolDowns(parts.now, parts.coolDownMs ?? COOL_DOWN_MS),
     clients: parts.clients ?? new ClientToolBroker(clock),
     subAgents: subAgents(() => internals, { most: parts.subAgents ?? SUB_AGENTS, send }),
@@ -539,30 +508,30 @@ class AnswerMeter {
   }
 }
 
-/** Wraps a provider so that an answer that exceeds a limit ends in `failed`. */
-export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider => ({
-  get name() {
-    return provider.name;
-  },
-  get model() {
-    return provider.model;
-  },
-  get contextLimit() {
-    return provider.contextLimit;
-  },
-  get counts() {
-    return provider.counts ?? false;
-  },
-  get fallbacks() {
-    return (provider.fallbacks ?? []).map((one) => withinLimits(one, limits));
-  },
-  acceptsLink: (link) => provider.acceptsLink?.(link) ?? false,
-  async *stream(prompt, signal, take): AsyncGenerator<ProviderEvent, void> {
+/** Ends an answer that exceeds a limit in `failed`. */
+class Limited extends StandIn {
+  constructor(
+    private readonly provider: Provider,
+    private readonly limits: AnswerLimits,
+  ) {
+    super(() => provider);
+  }
+
+  override get fallbacks() {
+    return (this.provider.fallbacks ?? []).map((one) => new Limited(one, this.limits));
+  }
+
+  override async *stream(
+    prompt: Prompt,
+    signal: AbortSignal,
+    take?: OnDelta,
+  ): AsyncGenerator<ProviderEvent, void> {
+    const { limits } = this;
     const meter = new AnswerMeter(limits);
     // Refused text arrives again as an event.
     const counted: OnDelta | undefined =
       take && ((kind, text) => meter.fits(kind, text) && take(kind, text) && meter.count(kind, text));
-    for await (const event of provider.stream(prompt, signal, counted)) {
+    for await (const event of this.provider.stream(prompt, signal, counted)) {
       const limit = meter.reached(event);
       if (limit) {
         yield { type: 'failed', fault: answerTooLong(limit, limits[limit]) };
@@ -570,8 +539,8 @@ export const withinLimits = (provider: Provider, limits: AnswerLimits): Provider
       }
       yield 'usage' in event ? { ...event, usage: saneUsage(event.usage) } : event;
     }
-  },
-});
+  }
+}
 
 /** Vendors can count anything: a sum with it must stay a number. */
 const MAX_COUNTED = 1_000_000_000;

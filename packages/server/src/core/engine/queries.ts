@@ -1,34 +1,8 @@
 /** Read-only operations. */
-
 import { randomBytes as secureRandomBytes } from 'node:crypto';
-import {
-  type ContextUse,
-  type DurableEvent,
-  Fault,
-  type HistoryItem,
-  type JsonObject,
-  type LimitUse,
-  type Principal,
-  type PrincipalId,
-  requirePermission,
-  type TurnOptions,
-} from '@parlance/protocol';
+import { type ContextUse, type DurableEvent, Fault, type HistoryItem, type JsonObject, type LimitUse, type Principal, type PrincipalId, requirePermission, type TurnId, type TurnOptions } from '@parlance/protocol';
 import { messageText } from '../../lib/message-text.ts';
-import type {
-  LookupKey,
-  SearchHit,
-  SearchTerm,
-  SessionFilter,
-  SessionPage,
-  SessionQuery,
-  SessionRecord,
-  SessionRef,
-  Share,
-  TagCount,
-  UsageFilter,
-  UsageLabels,
-  UsageRow,
-} from '../ports/event-store.ts';
+import type { IndexedTurn, LookupKey, SearchHit, SearchTerm, SessionFilter, SessionPage, SessionQuery, SessionRecord, SessionRef, Share, TagCount, TurnPage, TurnQuery, UsageFilter, UsageLabels, UsageRow } from '../ports/event-store.ts';
 import type { NodeId } from '../ports/lease.ts';
 import type { Skill } from '../ports/project.ts';
 import { promptItemsOf, type ToolSpec } from '../ports/provider.ts';
@@ -278,7 +252,7 @@ export type FoundPage = {
 
 export type SearchRequest = { readonly text: string; readonly limit: number; readonly cursor?: string };
 
-/** Maximum number of events to index before a search, if the index is behind. */
+/** Maximum number of events to index before a search or a list of turns, if the index is behind. */
 const MAX_INDEXED = 5_000;
 
 const FROM = { 'input.accepted': 'user', 'text.ended': 'agent', 'history.imported': 'history' } as const;
@@ -371,3 +345,34 @@ export function sharing({ parts }: EngineInternals) {
 }
 
 const hashOf = (token: string): string => new Bun.CryptoHasher('sha256').update(token).digest('hex');
+
+// The turns of the caller's own sessions.
+
+export type CountedTurns = TurnPage & {
+  /** on all pages */
+  readonly total: number;
+};
+
+export function turnQueries({ parts: { search, turns: index } }: EngineInternals) {
+  /** Each event is indexed once: that is a little work, unless the index is new. */
+  async function update(owner: PrincipalId): Promise<void> {
+    while (search && !(await search.update(MAX_INDEXED, owner)));
+  }
+
+  return {
+    async turns(principal: Principal, query: Omit<TurnQuery, 'owner'>): Promise<CountedTurns> {
+      requirePermission(principal, 'chat:read');
+      if (!index) return { turns: [], next: null, total: 0 };
+      const { limit, cursor, ...filter } = { ...query, owner: principal.id };
+      await update(principal.id);
+      const page = await index.list({ ...filter, limit, cursor });
+      return { ...page, total: await index.count(filter) };
+    },
+
+    async turn(ref: SessionRef, id: TurnId): Promise<IndexedTurn | null> {
+      if (!index) return null;
+      await update(ref.owner);
+      return index.find(ref, id);
+    },
+  };
+}

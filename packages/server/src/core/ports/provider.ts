@@ -1,16 +1,5 @@
 /** A model API. */
-import {
-  type FaultData,
-  type Json,
-  type JsonObject,
-  type Link,
-  type ModelOptions,
-  type Part,
-  type PromptPart,
-  promptParts,
-  type Sealed,
-  type Usage,
-} from '@parlance/protocol';
+import { type FaultData, type Json, type JsonObject, type Link, type ModelOptions, type Part, type PromptPart, promptParts, type Sealed, type Usage } from '@parlance/protocol';
 
 export type ToolSpec = {
   readonly name: string;
@@ -126,6 +115,39 @@ export interface Provider {
    * aborted. May call `take` only while the next event is awaited.
    */
   stream(prompt: Prompt, signal: AbortSignal, take?: OnDelta): AsyncIterable<ProviderEvent>;
+}
+
+/** Answers as another provider, which may change between requests. */
+export class StandIn implements Provider {
+  constructor(protected readonly current: () => Provider) {}
+
+  get name() {
+    return this.current().name;
+  }
+
+  get model() {
+    return this.current().model;
+  }
+
+  get contextLimit() {
+    return this.current().contextLimit;
+  }
+
+  get counts() {
+    return this.current().counts ?? false;
+  }
+
+  get fallbacks() {
+    return this.current().fallbacks ?? [];
+  }
+
+  acceptsLink(link: Link): boolean {
+    return this.current().acceptsLink?.(link) ?? false;
+  }
+
+  stream(...request: Parameters<Provider['stream']>): AsyncIterable<ProviderEvent> {
+    return this.current().stream(...request);
+  }
 }
 
 // Limits on the length of a model's answer. If one is exceeded, the answer fails and its stream is closed.

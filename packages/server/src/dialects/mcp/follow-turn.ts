@@ -24,10 +24,9 @@ import { Answer } from '../kit/request-turn.ts';
 import { parseBody } from '../kit/serve-endpoints.ts';
 import { wholeText } from '../kit/texts.ts';
 import { readUpdates, type UpdateReader } from '../kit/turn-updates.ts';
-import type { Asked, Context } from './clients.ts';
-import { ownResult } from './content.ts';
+import type { Asked, Context, Peer } from './clients.ts';
 import { MODERN } from './contract.ts';
-import type { Peer } from './peer.ts';
+import { ownResult } from './outbound.ts';
 
 /** Messages to the client before the result. */
 export type CallStream = {

@@ -23,7 +23,7 @@ import {
   rememberId,
   resultMessage,
 } from '../kit/json-rpc.ts';
-import type { CallKey, Context } from './clients.ts';
+import { agreedVersion, type CallKey, type Context, peerOf, sessionIdOf } from './clients.ts';
 import {
   CODES,
   errorOf,
@@ -50,7 +50,6 @@ import {
   ownResourceAt,
   ownTemplates,
 } from './own.ts';
-import { agreedVersion, peerOf, sessionIdOf } from './peer.ts';
 import { listResources, readResource, resourceNamed, TEMPLATE } from './resources.ts';
 import { type CallSource, callTool, isLongCall, listTools, runCancellable, SERVER_CLOSES } from './tools.ts';
 

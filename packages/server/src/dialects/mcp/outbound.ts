@@ -3,13 +3,20 @@
  * since then. Answers of the agent are results of tools, and not sent to subscribers.
  */
 import type {
+  CallToolResult,
+  ContentBlock,
   ResourceListChangedNotification,
   ResourceUpdatedNotification,
 } from '@modelcontextprotocol/client';
-import { isTurnEvent, type Principal, type SessionEvent } from '@parlance/protocol';
+import {
+  isTurnEvent,
+  type JsonObject,
+  type Principal,
+  type PromptPart,
+  type SessionEvent,
+} from '@parlance/protocol';
 import { z } from 'zod';
-import type { OwnChange } from '../../core/index.ts';
-import { requirePermission } from '../../core/index.ts';
+import { type OwnChange, requirePermission } from '../../core/index.ts';
 import type { EventStream } from '../../http/connection.ts';
 import { invalidParams, notificationMessage, type Params, type RequestId } from '../kit/json-rpc.ts';
 import { type Frame, NONE, type Projection } from '../kit/projection.ts';
@@ -202,3 +209,38 @@ export function listening(ctx: Context, principal: Principal, id: RequestId, par
     );
   };
 }
+
+// Parts of the core as content of MCP.
+
+/** Audio and other files are parts of the core; a file's name is the address of a resource. */
+export function contentOf(part: PromptPart): ContentBlock {
+  switch (part.type) {
+    case 'text':
+      return { type: 'text', text: part.text };
+    case 'image':
+      return { type: 'image', data: part.data, mimeType: part.mime };
+    case 'file': {
+      const { name, mime, data } = part;
+      if (mime.startsWith('audio/')) return { type: 'audio', data, mimeType: mime };
+      const uri = /^[a-z][a-z0-9+.-]*:/i.test(name) ? name : `file:///${encodeURIComponent(name)}`;
+      return isText(mime)
+        ? {
+            type: 'resource',
+            resource: { uri, mimeType: mime, text: Buffer.from(data, 'base64').toString() },
+          }
+        : { type: 'resource', resource: { uri, mimeType: mime, blob: data } };
+    }
+  }
+}
+
+const isText = (mime: string): boolean => /^text\/|[/+]json\b|[/+]xml\b/.test(mime);
+
+export const ownResult = (
+  parts: readonly PromptPart[],
+  data: JsonObject | undefined,
+  isError: boolean,
+): CallToolResult => ({
+  content: parts.map(contentOf),
+  ...(data && !isError && { structuredContent: data }),
+  ...(isError && { isError }),
+});

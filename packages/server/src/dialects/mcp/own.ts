@@ -13,11 +13,10 @@ import {
 } from '../kit/json-rpc.ts';
 import { parseBody } from '../kit/serve-endpoints.ts';
 import { readUpdates } from '../kit/turn-updates.ts';
-import type { Context } from './clients.ts';
-import { contentOf } from './content.ts';
+import type { Context, Peer } from './clients.ts';
 import { CODES, META } from './contract.ts';
 import type { CallStream, FollowedTurn } from './follow-turn.ts';
-import type { Peer } from './peer.ts';
+import { contentOf } from './outbound.ts';
 
 export type OwnCaller = {
   readonly principal: Principal;

@@ -6,10 +6,9 @@ import { invalidParams, type Params, RpcFault } from '../kit/json-rpc.ts';
 import { latest } from '../kit/replay.ts';
 import { rewoundText } from '../kit/texts.ts';
 import { finalAnswer } from '../kit/tracking.ts';
-import type { Context } from './clients.ts';
+import type { Context, Peer } from './clients.ts';
 import { BASE_URI, CODES, uriOf } from './contract.ts';
 import { type OwnCaller, ownResourceAt, ownResources, readOwn } from './own.ts';
-import type { Peer } from './peer.ts';
 
 const MIME = 'text/markdown';
 const PAGE = 100;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable, type PrincipalId, type SessionId, textPart } from '@parlance/protocol';
 import { eventsBackwards } from '../../core/engine/event-pages.ts';
 import { readTranscript } from '../../testing/transcripts.ts';
-import { conversationPage, ItemPositions } from './conversation-items.ts';
+import { conversationPage, ItemPositions } from './conversations.ts';
 
 const ref = { owner: 'local' as PrincipalId, id: 'session-1' as SessionId };
 
