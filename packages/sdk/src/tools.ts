@@ -29,7 +29,7 @@ export type Client = {
 };
 
 /** What tools, prompts and resources can use. */
-export type Context = {
+export type RequestContext = {
   /** aborted when the request is cancelled or times out: pass it on to `fetch` and others */
   readonly signal: AbortSignal;
   /** the user who calls; `local` for callers without a token */
@@ -40,7 +40,7 @@ export type Context = {
   announce(change: Change): void;
 };
 
-export type ToolContext = Context & {
+export type ToolContext = RequestContext & {
   /** absolute path of the session's working folder */
   readonly folder: string;
   readonly session: string;
@@ -139,7 +139,7 @@ export type Prompt = {
   /** Text is one message of the user. Runs again from the start if the client is asked something. */
   run(
     input: Readonly<Record<string, string>>,
-    context: Context,
+    context: RequestContext,
   ): string | readonly PromptMessage[] | Promise<string | readonly PromptMessage[]>;
 };
 
@@ -166,7 +166,7 @@ export type Resource = {
   /** Text, bytes, or null if there is no such resource. */
   read(
     params: Readonly<Record<string, string>>,
-    context: Context,
+    context: RequestContext,
   ): string | Uint8Array | null | Promise<string | Uint8Array | null>;
 };
 

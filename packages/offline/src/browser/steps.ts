@@ -1,7 +1,27 @@
 /** The steps that a request can have. */
-import { type Action, findElements, folded, hasMoreOptions, isSelect, isTicked, optionWithin, type Page, type PageElement, wordsOf } from '@parlance/copilot';
+import {
+  type Action,
+  findElements,
+  folded,
+  hasMoreOptions,
+  isSelect,
+  isTicked,
+  optionWithin,
+  type Page,
+  type PageElement,
+  wordsOf,
+} from '@parlance/copilot';
 import { answerFrom } from './questions.ts';
-import { actOn, type BrowserStep, describeElement, type ElementMatch, elementById, findTarget, matchOf, type Next } from './step.ts';
+import {
+  actOn,
+  type BrowserStep,
+  describeElement,
+  type ElementMatch,
+  elementById,
+  findTarget,
+  matchOf,
+  type Next,
+} from './step.ts';
 
 const act = (action: Action, thought: string): Next => ({ action, thought });
 

@@ -6,9 +6,25 @@ import { withoutStalePages } from '@parlance/copilot';
 import { LOCAL } from '@parlance/protocol';
 import { openAuthenticator } from '../accounts/authenticator.ts';
 import { newPasswordProblem } from '../accounts/passwords.ts';
-import { type Changeable, type Config, installCommand, isConnected, packageFolders, VENDOR_NAMES, VENDORS } from '../config/config.ts';
+import {
+  type Changeable,
+  type Config,
+  installCommand,
+  isConnected,
+  packageFolders,
+  VENDOR_NAMES,
+  VENDORS,
+} from '../config/config.ts';
 import { INSTALLATION, isInstallation, WORKSPACE } from '../config/installation.ts';
-import { type AgentCatalog, ClientToolBroker, createEngine, type Engine, type Log, openMemoryBus, ROLES } from '../core/index.ts';
+import {
+  type AgentCatalog,
+  ClientToolBroker,
+  createEngine,
+  type Engine,
+  type Log,
+  openMemoryBus,
+  ROLES,
+} from '../core/index.ts';
 import type { Checkpoints } from '../core/ports/checkpoints.ts';
 import type { OwnModules } from '../core/ports/own-modules.ts';
 import type { Project } from '../core/ports/project.ts';

@@ -1,6 +1,17 @@
 /** Selects the provider for each model. */
 import { Fault } from '@parlance/protocol';
-import { addressParts, type Changeable, type Config, ConfigError, installCommand, knownContextLimit, type ModelChoice, modelsOfChain, packageFolders, VENDORS } from '../config/config.ts';
+import {
+  addressParts,
+  type Changeable,
+  type Config,
+  ConfigError,
+  installCommand,
+  knownContextLimit,
+  type ModelChoice,
+  modelsOfChain,
+  packageFolders,
+  VENDORS,
+} from '../config/config.ts';
 import { type Provider, StandIn } from '../core/ports/provider.ts';
 import type { Log } from '../core/ports/telemetry.ts';
 import { anthropic } from '../providers/anthropic.ts';

@@ -2,7 +2,7 @@
 import type { CallId, DurableEvent, DurableEventBody, InputId, SessionId, TurnId } from '@parlance/protocol';
 import { textPart } from '@parlance/protocol';
 import type { ContextItem } from '../core/ports/provider.ts';
-import { type Context, cutContext, EMPTY, evolveContext } from '../core/session/context.ts';
+import { cutContext, EMPTY, evolveContext, type ModelContext } from '../core/session/context.ts';
 
 export const TURN = 'turn-1' as TurnId;
 export const CODER = { id: 'coder', name: 'Coder' };
@@ -13,8 +13,8 @@ export const numbered = (bodies: readonly DurableEventBody[]): DurableEvent[] =>
     const head = { session: 's' as SessionId, id: `f${index + 1}`, at: index, seq: index + 1 };
     return { ...body, ...head } as DurableEvent;
   });
-export const folded = (events: readonly DurableEvent[]): Context => events.reduce(evolveContext, EMPTY);
-export const shown = (context: Context): string[] => context.entries.map(({ item }) => brief(item));
+export const folded = (events: readonly DurableEvent[]): ModelContext => events.reduce(evolveContext, EMPTY);
+export const shown = (context: ModelContext): string[] => context.entries.map(({ item }) => brief(item));
 
 export function brief(item: ContextItem): string {
   switch (item.kind) {

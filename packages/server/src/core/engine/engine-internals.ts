@@ -1,12 +1,45 @@
 /** Shared parts of the engine: sessions in memory, the run queue, limits. */
-import { type Command, type DurableEvent, Fault, type PrincipalId, type SpendLimit, type Usage } from '@parlance/protocol';
+import {
+  type Command,
+  type DurableEvent,
+  Fault,
+  type PrincipalId,
+  type SpendLimit,
+  type Usage,
+} from '@parlance/protocol';
 import type { Transport } from '../../cluster/transport.ts';
 import { type Clock, type ClockTimer, SYSTEM_CLOCK } from '../../lib/clock.ts';
 import { LruMap } from '../../lib/lru-map.ts';
-import type { MessageSearch, SessionIndex, SessionRecord, SessionRef, SessionStore, ShareStore, StorageState, TurnIndex, UsageStore } from '../ports/event-store.ts';
+import type {
+  MessageSearch,
+  SessionIndex,
+  SessionRecord,
+  SessionRef,
+  SessionStore,
+  ShareStore,
+  StorageState,
+  TurnIndex,
+  UsageStore,
+} from '../ports/event-store.ts';
 import { LeaseLost, type Leases, type NodeId } from '../ports/lease.ts';
-import { type AnswerLimit, type AnswerLimits, answerTooLong, type OnDelta, type Prompt, type Provider, type ProviderEvent, StandIn } from '../ports/provider.ts';
-import { type Log, type Meter, NO_METER, NO_TRACER, type Observers, type Tracer } from '../ports/telemetry.ts';
+import {
+  type AnswerLimit,
+  type AnswerLimits,
+  answerTooLong,
+  type OnDelta,
+  type Prompt,
+  type Provider,
+  type ProviderEvent,
+  StandIn,
+} from '../ports/provider.ts';
+import {
+  type Log,
+  type Meter,
+  NO_METER,
+  NO_TRACER,
+  type Observers,
+  type Tracer,
+} from '../ports/telemetry.ts';
 import { evolve } from '../session/evolve.ts';
 import { nextAction } from '../session/next-action.ts';
 import type { SessionState } from '../session/session-state.ts';

@@ -1,9 +1,34 @@
 /** The core as one object, the only entry point for dialects, the console and scripts. */
 
-import { type ApprovalId, asFault, type CommandInput, type ContextUse, type DurableEvent, type HistoryItem, type JsonObject, type LimitUse, type Principal, type PrincipalId, type QuestionId, type TurnId, type TurnOptions } from '@parlance/protocol';
+import {
+  type ApprovalId,
+  asFault,
+  type CommandInput,
+  type ContextUse,
+  type DurableEvent,
+  type HistoryItem,
+  type JsonObject,
+  type LimitUse,
+  type Principal,
+  type PrincipalId,
+  type QuestionId,
+  type TurnId,
+  type TurnOptions,
+} from '@parlance/protocol';
 import type { Transport } from '../../cluster/transport.ts';
 import type { ClockTimer } from '../../lib/clock.ts';
-import type { IndexedTurn, LookupKey, SessionFilter, SessionPage, SessionQuery, SessionRecord, SessionRef, Share, TagCount, TurnQuery } from '../ports/event-store.ts';
+import type {
+  IndexedTurn,
+  LookupKey,
+  SessionFilter,
+  SessionPage,
+  SessionQuery,
+  SessionRecord,
+  SessionRef,
+  Share,
+  TagCount,
+  TurnQuery,
+} from '../ports/event-store.ts';
 import type { Lease, NodeId } from '../ports/lease.ts';
 import type { Skill } from '../ports/project.ts';
 import type { ToolSpec } from '../ports/provider.ts';
@@ -17,7 +42,20 @@ import type { Caller } from './decision-context.ts';
 import { assemble, type EngineInternals, type EngineParts, released } from './engine-internals.ts';
 
 import type { LinkedInput } from './links.ts';
-import { type ApprovalPage, type CountedTurns, type FoundPage, type GrantPage, queries, type SearchRequest, type SharedSession, searching, sharing, turnQueries, type UsageAnswer, type UsageRequest } from './queries.ts';
+import {
+  type ApprovalPage,
+  type CountedTurns,
+  type FoundPage,
+  type GrantPage,
+  queries,
+  type SearchRequest,
+  type SharedSession,
+  searching,
+  sharing,
+  turnQueries,
+  type UsageAnswer,
+  type UsageRequest,
+} from './queries.ts';
 import type { Completion } from './questions.ts';
 import type { PreviewedRewind, RewindQuestion } from './rewind.ts';
 import type { Session } from './session.ts';

@@ -26,7 +26,7 @@ import {
 import type { ModelCallInfo, ModelOutcome, ModelTrace, Observers } from '../ports/telemetry.ts';
 import { defineTool, type Tool } from '../ports/tool.ts';
 import type { Agent } from '../session/agent-catalog.ts';
-import { type Context, evolveContext } from '../session/context.ts';
+import { evolveContext, type ModelContext } from '../session/context.ts';
 import { type Choice, chooseModel } from '../session/fallback.ts';
 import { paired } from '../session/history.ts';
 import type { SessionState } from '../session/session-state.ts';
@@ -286,30 +286,30 @@ function withCallerTools(
 // a request of the session, its count is used, plus our estimate of later changes.
 
 /** Our token estimate of the request. */
-export const estimateOf = (context: Context, { trim, ...request }: Request): number =>
+export const estimateOf = (context: ModelContext, { trim, ...request }: Request): number =>
   promptTokens({ ...request, items: trim(context.entries.map(({ item }) => item)) });
 
 /** Tokens of the request: the vendor's count if there is one. */
-export function tokensIn(context: Context, request: Request): number {
+export function tokensIn(context: ModelContext, request: Request): number {
   const estimate = estimateOf(context, request);
   const { counted } = context;
   return counted ? Math.max(0, counted.tokens + estimate - counted.estimate) : estimate;
 }
 
 /** The tokens of instructions and tools in `tokens`: our estimate, scaled down if the vendor counts less. */
-export function constantPart(tokens: number, context: Context, request: Request): number {
+export function constantPart(tokens: number, context: ModelContext, request: Request): number {
   const overhead = overheadTokens(request);
   return Math.min(overhead, (tokens * overhead) / Math.max(1, estimateOf(context, request)));
 }
 
 /** The context after these events. */
-export const contextAfter = (context: Context, bodies: readonly DurableEventBody[]): Context =>
+export const contextAfter = (context: ModelContext, bodies: readonly DurableEventBody[]): ModelContext =>
   bodies.reduce((after, body) => evolveContext(after, body as DurableEvent), context);
 
 export const currentUse = async (session: Session, deps: TurnDeps): Promise<ContextUse> =>
   useOf(await session.context(), session, deps);
 
-export function useOf(context: Context, session: Session, deps: TurnDeps): ContextUse {
+export function useOf(context: ModelContext, session: Session, deps: TurnDeps): ContextUse {
   const request = nextRequest(session, deps);
   return {
     tokens: tokensIn(context, request),

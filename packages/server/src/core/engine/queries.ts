@@ -1,8 +1,37 @@
 /** Read-only operations. */
 import { randomBytes as secureRandomBytes } from 'node:crypto';
-import { type ContextUse, type DurableEvent, Fault, type HistoryItem, type JsonObject, type LimitUse, type Principal, type PrincipalId, requirePermission, type TurnId, type TurnOptions } from '@parlance/protocol';
+import {
+  type ContextUse,
+  type DurableEvent,
+  Fault,
+  type HistoryItem,
+  type JsonObject,
+  type LimitUse,
+  type Principal,
+  type PrincipalId,
+  requirePermission,
+  type TurnId,
+  type TurnOptions,
+} from '@parlance/protocol';
 import { messageText } from '../../lib/message-text.ts';
-import type { IndexedTurn, LookupKey, SearchHit, SearchTerm, SessionFilter, SessionPage, SessionQuery, SessionRecord, SessionRef, Share, TagCount, TurnPage, TurnQuery, UsageFilter, UsageLabels, UsageRow } from '../ports/event-store.ts';
+import type {
+  IndexedTurn,
+  LookupKey,
+  SearchHit,
+  SearchTerm,
+  SessionFilter,
+  SessionPage,
+  SessionQuery,
+  SessionRecord,
+  SessionRef,
+  Share,
+  TagCount,
+  TurnPage,
+  TurnQuery,
+  UsageFilter,
+  UsageLabels,
+  UsageRow,
+} from '../ports/event-store.ts';
 import type { NodeId } from '../ports/lease.ts';
 import type { Skill } from '../ports/project.ts';
 import { promptItemsOf, type ToolSpec } from '../ports/provider.ts';

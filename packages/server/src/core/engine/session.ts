@@ -24,7 +24,7 @@ import { type Driver, type Lease, LeaseLost, type Leases } from '../ports/lease.
 import type { ProjectContent } from '../ports/project.ts';
 import type { Log } from '../ports/telemetry.ts';
 import { checkpointOf, recordOf, restoredState } from '../session/checkpoint.ts';
-import { type Context, contextCharacters, EMPTY, evolveContext } from '../session/context.ts';
+import { contextCharacters, EMPTY, evolveContext, type ModelContext } from '../session/context.ts';
 import { evolve } from '../session/evolve.ts';
 
 import { initialState, isIdle, type SessionState, statusOf } from '../session/session-state.ts';
@@ -156,12 +156,12 @@ export class Session {
   }
 
   /** The context for the next model request. */
-  context(): Promise<Context> {
+  context(): Promise<ModelContext> {
     return this.#context.read();
   }
 
   /** The context if it has been read already; it is then current. */
-  get loadedContext(): Context | null {
+  get loadedContext(): ModelContext | null {
     return this.#context.loaded;
   }
 
@@ -671,8 +671,8 @@ type Source = {
 /** The context of a session: read from the log once, then updated by each event. */
 class ContextReader {
   /** null until the first read; current afterwards */
-  loaded: Context | null = null;
-  #measured: { readonly context: Context | null; readonly characters: number } = {
+  loaded: ModelContext | null = null;
+  #measured: { readonly context: ModelContext | null; readonly characters: number } = {
     context: null,
     characters: 0,
   };
@@ -686,7 +686,7 @@ class ContextReader {
     return this.#measured.characters;
   }
 
-  async read(): Promise<Context> {
+  async read(): Promise<ModelContext> {
     while (!this.loaded) {
       const { seq, readFrom } = this.source.state;
       let context = EMPTY;

@@ -1,5 +1,16 @@
 /** A model API. */
-import { type FaultData, type Json, type JsonObject, type Link, type ModelOptions, type Part, type PromptPart, promptParts, type Sealed, type Usage } from '@parlance/protocol';
+import {
+  type FaultData,
+  type Json,
+  type JsonObject,
+  type Link,
+  type ModelOptions,
+  type Part,
+  type PromptPart,
+  promptParts,
+  type Sealed,
+  type Usage,
+} from '@parlance/protocol';
 
 export type ToolSpec = {
   readonly name: string;

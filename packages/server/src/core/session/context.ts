@@ -30,7 +30,7 @@ type WaitingInput = {
   readonly untrusted: boolean;
 };
 
-export type Context = {
+export type ModelContext = {
   readonly entries: readonly Entry[];
   readonly tokens: number;
   /** inputs whose turn has not started */
@@ -42,10 +42,10 @@ export type Context = {
   /** the vendor's count, including instructions and tools, and our estimate of the same content */
   readonly counted: { readonly tokens: number; readonly estimate: number } | null;
   /** the context before a rewind, until something is added */
-  readonly undo?: Context | undefined;
+  readonly undo?: ModelContext | undefined;
 };
 
-export const EMPTY: Context = {
+export const EMPTY: ModelContext = {
   entries: [],
   tokens: 0,
   waiting: [],
@@ -55,14 +55,14 @@ export const EMPTY: Context = {
 };
 
 function add(
-  context: Context,
+  context: ModelContext,
   item: ContextItem,
   {
     seq,
     settles,
     untrusted = false,
   }: { readonly seq: number; readonly settles: boolean; readonly untrusted?: boolean | undefined },
-): Context {
+): ModelContext {
   const tokens = itemTokens(item);
   const turn = context.turns.at(-1)?.started ?? 0;
   const entry = { item, tokens, turn, from: { seq, index: 0 }, ...(untrusted && { untrusted }) };
@@ -76,7 +76,7 @@ function add(
 }
 
 /** Adds an input whose turn starts, or that joins the running turn. Without parts, the model continues from the existing context. */
-function spoken(context: Context, input: WaitingInput | undefined): Context {
+function spoken(context: ModelContext, input: WaitingInput | undefined): ModelContext {
   const { parts = [], data, system, untrusted, seq = 0 } = input ?? {};
   const before = instructed(context, system?.before);
   const withInput =
@@ -85,11 +85,11 @@ function spoken(context: Context, input: WaitingInput | undefined): Context {
 }
 
 /** It cannot be removed on its own, so it has no event. */
-const instructed = (context: Context, text: string | undefined): Context =>
+const instructed = (context: ModelContext, text: string | undefined): ModelContext =>
   text ? add(context, { kind: 'system', text }, { seq: 0, settles: true }) : context;
 
 /** Sorts the results at the end in the order of their calls, before instructions that came with them. */
-function inCallOrder(context: Context): Context {
+function inCallOrder(context: ModelContext): ModelContext {
   const { entries } = context;
   const first = entries.findLastIndex(({ item }) => item.kind !== 'result' && item.kind !== 'system') + 1;
   if (entries.length - first < 2) return context;
@@ -100,7 +100,7 @@ function inCallOrder(context: Context): Context {
   return { ...context, entries: [...entries.slice(0, first), ...results] };
 }
 
-const keep = (context: Context, entries: readonly Entry[]): Context => ({
+const keep = (context: ModelContext, entries: readonly Entry[]): ModelContext => ({
   ...context,
   entries,
   tokens: entries.reduce((sum, entry) => sum + entry.tokens, 0),
@@ -108,7 +108,7 @@ const keep = (context: Context, entries: readonly Entry[]): Context => ({
 });
 
 /** The context without the turn of that input and all later turns. */
-function before(context: Context, input: number): Context {
+function before(context: ModelContext, input: number): ModelContext {
   const first = context.turns.find((turn) => turn.input >= input);
   if (!first) return context;
   const turns = context.turns.filter((turn) => turn.started < first.started);
@@ -119,7 +119,7 @@ function before(context: Context, input: number): Context {
 }
 
 /** The context without an item: model APIs refuse a call without its result, and vice versa. */
-function without(context: Context, { item: seq, index }: DurableEvent<'history.removed'>): Context {
+function without(context: ModelContext, { item: seq, index }: DurableEvent<'history.removed'>): ModelContext {
   const isIt = ({ from }: Entry) => from.seq === seq && from.index === index;
   const removed = context.entries.find(isIt)?.item;
   if (!removed) return context;
@@ -131,7 +131,8 @@ function without(context: Context, { item: seq, index }: DurableEvent<'history.r
 }
 
 /** The characters of all texts, files and arguments in the context: about its size in memory. */
-export const contextCharacters = ({ entries, waiting }: Context): number => charactersIn([entries, waiting]);
+export const contextCharacters = ({ entries, waiting }: ModelContext): number =>
+  charactersIn([entries, waiting]);
 
 function charactersIn(value: unknown): number {
   if (typeof value === 'string') return value.length;
@@ -149,7 +150,7 @@ const isFromElsewhere = (part: Part): boolean =>
  * Whether the model had untrusted content in its context when it made this call; without a call, whether it has now. Ends when the
  * content leaves the context: a summary that replaces it does not count.
  */
-export function isTainted({ entries }: Context, call?: CallId): boolean {
+export function isTainted({ entries }: ModelContext, call?: CallId): boolean {
   // Some models use the id of a call again.
   const made = entries.findLastIndex(({ item }) => item.kind === 'call' && item.call === call);
   return (made === -1 ? entries : entries.slice(0, made)).some(({ untrusted }) => untrusted);
@@ -165,7 +166,7 @@ const FILES_REWOUND =
   'The user has restored files of the working folder to an earlier state. Read files again before you rely on their content.';
 
 /** The context after the event. */
-export function evolveContext(context: Context, event: DurableEvent): Context {
+export function evolveContext(context: ModelContext, event: DurableEvent): ModelContext {
   switch (event.type) {
     case 'input.accepted': {
       // The model reads the answer in the result of the call that asked.
@@ -329,7 +330,7 @@ export type Cut = {
  * and its result belong to one turn, so they are never separated. Null if nothing would be gained.
  */
 export function cutContext(
-  context: Context,
+  context: ModelContext,
   budget: number,
   atLeastFrom = Number.POSITIVE_INFINITY,
 ): Cut | null {

@@ -1,6 +1,6 @@
 /** Faults over HTTP: status codes, and the time after which a retry helps. */
 import type { Fault, FaultCode } from '@parlance/protocol';
-import type { Context } from 'hono';
+import type { Context as HonoContext } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 
 export const HTTP_STATUS = {
@@ -78,7 +78,7 @@ export const retryField = <Field extends string>(
   fault.retryAfterMs === undefined ? {} : ({ [field]: retrySeconds(fault) } as { [Key in Field]?: number });
 
 /** Every 429 and 503 has a Retry-After header. */
-export function setRetryAfter(c: Context, fault: Fault): void {
+export function setRetryAfter(c: HonoContext, fault: Fault): void {
   const seconds = retrySeconds(fault);
   if (seconds !== undefined) c.header('Retry-After', String(seconds));
 }

@@ -8,9 +8,25 @@ import { invalid, RequestFault } from '../kit/chat-request.ts';
 import { importable } from '../kit/history.ts';
 import { finalAnswer } from '../kit/tracking.ts';
 import type { VendorContext } from '../kit/vendor-requests.ts';
-import type { ConversationCreate, ConversationUpdate, ItemsCreate, PageQuery, ResponseRequest } from './contract.ts';
+import type {
+  ConversationCreate,
+  ConversationUpdate,
+  ItemsCreate,
+  PageQuery,
+  ResponseRequest,
+} from './contract.ts';
 import { inputConversation } from './input.ts';
-import { callOutputItem, functionCallItem, itemId, itemList, messageId, messageItem, reasoningItem, systemMessage, userMessage } from './responses/objects.ts';
+import {
+  callOutputItem,
+  functionCallItem,
+  itemId,
+  itemList,
+  messageId,
+  messageItem,
+  reasoningItem,
+  systemMessage,
+  userMessage,
+} from './responses/objects.ts';
 import { resolved } from './responses/request.ts';
 
 /** Labels that the server sets. */

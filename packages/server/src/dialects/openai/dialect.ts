@@ -9,13 +9,54 @@ import type { Examples, RequestExample } from '../kit/description.ts';
 import { defineDialect } from '../kit/dialect.ts';
 import { endpointOf } from '../kit/endpoint.ts';
 import { projection } from '../kit/turn-updates.ts';
-import { ModelSettings, progressOf, VENDOR_REST, type VendorContext, VendorHeaders, vendorContext, vendorError, vendorRequest } from '../kit/vendor-requests.ts';
+import {
+  ModelSettings,
+  progressOf,
+  VENDOR_REST,
+  type VendorContext,
+  VendorHeaders,
+  vendorContext,
+  vendorError,
+  vendorRequest,
+} from '../kit/vendor-requests.ts';
 import { answerChat } from './chat.ts';
-import { CompactRequest, CompletionRequest, ConversationCreate, ConversationUpdate, chatExamples, ItemsCreate, PageQuery, ResponseRequest, responseExamples, STREAMED, STREAMED_RESPONSE, StreamQuery, UNKNOWN } from './contract.ts';
-import { conversationPage, createConversation, createItems, deleteConversation, deleteItem, findConversation, findItem, ItemPositions, retrieveConversation, updateConversation } from './conversations.ts';
+import {
+  CompactRequest,
+  CompletionRequest,
+  ConversationCreate,
+  ConversationUpdate,
+  chatExamples,
+  ItemsCreate,
+  PageQuery,
+  ResponseRequest,
+  responseExamples,
+  STREAMED,
+  STREAMED_RESPONSE,
+  StreamQuery,
+  UNKNOWN,
+} from './contract.ts';
+import {
+  conversationPage,
+  createConversation,
+  createItems,
+  deleteConversation,
+  deleteItem,
+  findConversation,
+  findItem,
+  ItemPositions,
+  retrieveConversation,
+  updateConversation,
+} from './conversations.ts';
 import type { schemas } from './describe.ts';
 import { errorBody, refusal, statusOf } from './faults.ts';
-import { cancelResponse, compactConversation, createResponse, deleteResponse, listInputItems, retrieveResponse } from './responses/endpoints.ts';
+import {
+  cancelResponse,
+  compactConversation,
+  createResponse,
+  deleteResponse,
+  listInputItems,
+  retrieveResponse,
+} from './responses/endpoints.ts';
 import { positionOf } from './responses/objects.ts';
 import { HANDSHAKE_HEADERS, openSocket } from './responses/socket.ts';
 

@@ -1,8 +1,25 @@
 /** In: chat messages and input items as a conversation of the core, and the options of a turn. */
-import { type ApprovalId, type CallId, type HistoryItem, isObject, linkPart, type Part, ReasoningEffort, type TurnOptions, textPart } from '@parlance/protocol';
+import {
+  type ApprovalId,
+  type CallId,
+  type HistoryItem,
+  isObject,
+  linkPart,
+  type Part,
+  ReasoningEffort,
+  type TurnOptions,
+  textPart,
+} from '@parlance/protocol';
 import { z } from 'zod';
 import { type ApprovalReply, argumentsOf, type ChatRequest, invalid } from '../kit/chat-request.ts';
-import type { CompletionRequest, Content, InputItem, KnownItem, Message, ResponseRequest } from './contract.ts';
+import type {
+  CompletionRequest,
+  Content,
+  InputItem,
+  KnownItem,
+  Message,
+  ResponseRequest,
+} from './contract.ts';
 import { itemPosition } from './responses/objects.ts';
 
 type Conversation = Pick<ChatRequest, 'items' | 'newFrom'> & {

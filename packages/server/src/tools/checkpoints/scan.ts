@@ -7,7 +7,17 @@ import { type OpenFolder, openFolder } from '../confined-path.ts';
 import { isReservedName } from '../git-folder.ts';
 import { realpathOr } from '../guard.ts';
 import type { Bounds } from '../paths.ts';
-import { type Entry, entryAt, type Found, isStored, type Keep, lookUp, MAX_FILE_BYTES, markOf, openPlain } from './entry.ts';
+import {
+  type Entry,
+  entryAt,
+  type Found,
+  isStored,
+  type Keep,
+  lookUp,
+  MAX_FILE_BYTES,
+  markOf,
+  openPlain,
+} from './entry.ts';
 
 export type Seen = {
   readonly entry: Entry;

@@ -5,12 +5,27 @@ import type { EventStream } from '../../../http/connection.ts';
 import { type Accepted, type ChatRequest, invalid, RequestFault } from '../../kit/chat-request.ts';
 import { importable } from '../../kit/history.ts';
 import { TOO_SLOW } from '../../kit/request-turn.ts';
-import { type AuthenticatedRequest, untilGone, untilStarted, type VendorContext } from '../../kit/vendor-requests.ts';
+import {
+  type AuthenticatedRequest,
+  untilGone,
+  untilStarted,
+  type VendorContext,
+} from '../../kit/vendor-requests.ts';
 import type { CompactRequest, PageQuery, ResponseRequest, StreamQuery } from '../contract.ts';
 import { errorBody } from '../faults.ts';
 import { compactedContent, inputConversation } from '../input.ts';
 import { type NumberedEvent, ResponseFollower, Restarts } from './follower.ts';
-import { DELETED, findSegment, inputItem, itemList, type ResponseObject, type Segment, segmentAt, usageObject, userMessage } from './objects.ts';
+import {
+  DELETED,
+  findSegment,
+  inputItem,
+  itemList,
+  type ResponseObject,
+  type Segment,
+  segmentAt,
+  usageObject,
+  userMessage,
+} from './objects.ts';
 import { chatRequestOf, type Incoming, previousSegment, resolved } from './request.ts';
 
 type Answering = {

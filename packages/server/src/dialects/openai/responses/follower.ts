@@ -2,11 +2,37 @@
 import { Fault, type HistoryItem, type Principal, type Usage } from '@parlance/protocol';
 import { addUsage, type SessionRef } from '../../../core/index.ts';
 import { cancelTurn, FallbackModel } from '../../kit/request-turn.ts';
-import { type Blocked, type RequestedApproval, type RequestedCall, readUpdates, type TurnUpdate, type UpdateReader, unanswered } from '../../kit/turn-updates.ts';
+import {
+  type Blocked,
+  type RequestedApproval,
+  type RequestedCall,
+  readUpdates,
+  type TurnUpdate,
+  type UpdateReader,
+  unanswered,
+} from '../../kit/turn-updates.ts';
 import type { VendorContext } from '../../kit/vendor-requests.ts';
 import { errorBody } from '../faults.ts';
 import { historyItems } from '../input.ts';
-import { approvalItem, functionCallItem, IN_PROGRESS, type ItemKind, itemId, type MessagePhase, mcpCallItem, messageItem, type NamedCall, type OutputItem, type ResponseObject, type ResponseStatus, reasoningItem, responseObject, type Segment, summaryText, textContent } from './objects.ts';
+import {
+  approvalItem,
+  functionCallItem,
+  IN_PROGRESS,
+  type ItemKind,
+  itemId,
+  type MessagePhase,
+  mcpCallItem,
+  messageItem,
+  type NamedCall,
+  type OutputItem,
+  type ResponseObject,
+  type ResponseStatus,
+  reasoningItem,
+  responseObject,
+  type Segment,
+  summaryText,
+  textContent,
+} from './objects.ts';
 
 type ItemEvent = { readonly type: string } & Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,28 @@
 /** The objects of the API: output items, input items, and the response. */
-import { type DurableEvent, type Link, type Part, type Principal, type PromptPart, type TurnOptions, textOf, turnOptionsOf, type Usage, withoutPages } from '@parlance/protocol';
+import {
+  type DurableEvent,
+  type Link,
+  type Part,
+  type Principal,
+  type PromptPart,
+  type TurnOptions,
+  textOf,
+  turnOptionsOf,
+  type Usage,
+  withoutPages,
+} from '@parlance/protocol';
 import { labelKey, type SessionRef } from '../../../core/index.ts';
 import type { FollowTarget } from '../../kit/chat-request.ts';
 import { latestEvents } from '../../kit/replay.ts';
 import { followTarget } from '../../kit/request-keys.ts';
-import { IDLE, projection, type RequestedApproval, type RequestedCall, type State, type TurnUpdate } from '../../kit/turn-updates.ts';
+import {
+  IDLE,
+  projection,
+  type RequestedApproval,
+  type RequestedCall,
+  type State,
+  type TurnUpdate,
+} from '../../kit/turn-updates.ts';
 import type { VendorContext } from '../../kit/vendor-requests.ts';
 import { RequestData } from '../contract.ts';
 

@@ -5,7 +5,19 @@ import type { AuthenticatedRequest, VendorContext } from '../../kit/vendor-reque
 import type { InputItem, KnownItem, RequestData, ResponseRequest } from '../contract.ts';
 import { inputConversation, type ResponseInput, turnOptions } from '../input.ts';
 import { ResponseFollower } from './follower.ts';
-import { callOutputItem, findSegment, functionCallItem, type ItemPosition, itemPosition, mcpCallItem, messageItem, requestData, SERVER_LABEL, type Segment, userMessage } from './objects.ts';
+import {
+  callOutputItem,
+  findSegment,
+  functionCallItem,
+  type ItemPosition,
+  itemPosition,
+  mcpCallItem,
+  messageItem,
+  requestData,
+  SERVER_LABEL,
+  type Segment,
+  userMessage,
+} from './objects.ts';
 
 /** The caller of a request, over HTTP or a socket. */
 export type Incoming = Omit<AuthenticatedRequest, 'request'> & {
