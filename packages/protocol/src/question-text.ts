@@ -19,6 +19,9 @@ export const visibleQuestion = <Content extends QuestionContent>(content: Conten
   })),
 });
 
+/** The names of sub-agents in one line, from the first session's agent to the one that is meant. */
+export const pathText = (path: readonly string[]): string => path.join(' › ');
+
 // A question as a message, for clients that have no form for it.
 
 /** The message that declines. */
@@ -33,7 +36,7 @@ export function writtenQuestion({
   problem,
 }: QuestionContent & { readonly problem?: string }): string {
   const several = questions.length > 1;
-  const from = path && path.length > 0 ? [`${path.join(' › ')} asks:`] : [];
+  const from = path && path.length > 0 ? [`${pathText(path)} asks:`] : [];
   const items = questions.map((item, at) => itemText(item, several ? at : null));
   const head = [...(problem === undefined ? [] : [problem]), ...from, ...(title ? [title] : [])];
   return [...head, ...items, howToAnswer(questions)].join('\n\n');

@@ -13,9 +13,11 @@ import type { StepGate } from '../core/index.ts';
 import type { Checkpoints } from '../core/ports/checkpoints.ts';
 import type { Provider } from '../core/ports/provider.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
+import { ROLES } from '../core/session/agent-catalog.ts';
+import { agentTool } from '../tools/agent.ts';
 import { askUser } from '../tools/ask-user.ts';
 import { CALLER, countingIds, createHarness, type Harness, SESSION, say } from './harness.ts';
-import { calls, type Line, USAGE } from './scripted-provider.ts';
+import { calls, conversationProvider, type Line, USAGE } from './scripted-provider.ts';
 
 export type Scenario = () => Promise<readonly SessionEvent[]>;
 
@@ -161,6 +163,23 @@ export async function answeredQuestion(
   const { question } = await asked;
   await engine.send(SESSION, command(question), CALLER);
 }
+
+/** A session with sub-agents. Each conversation has the answers that its first message names. */
+export const delegated = (
+  scripts: Parameters<typeof conversationProvider>[0],
+  act: (harness: Harness) => Promise<unknown>,
+  end: End = {},
+): Scenario => {
+  const tools = [agentTool(() => ROLES), askUser];
+  return () => {
+    const provider = { ...conversationProvider(scripts), contextLimit: 10_000 };
+    return scenario([], act, { ...end, tools, provider })();
+  };
+};
+
+/** Starts a sub-agent with the task `Work`. */
+export const spawns = (name: string, more: Record<string, Json> = {}): Line[] =>
+  answerWith(['agent', { action: 'spawn', agent: 'worker', task: 'Work', name, ...more }]);
 
 /** Asks before the first model call of the turn. */
 export const gated =

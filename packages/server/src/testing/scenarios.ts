@@ -12,11 +12,13 @@ import {
   asked,
   asks,
   asksUser,
+  delegated,
   gated,
   killed,
   reply,
   type Scenario,
   scenario,
+  spawns,
   steered,
 } from './play-scenario.ts';
 import { calls, fails, says, scriptedChain } from './scripted-provider.ts';
@@ -405,6 +407,92 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
   handoff: scenario(
     [calls('handoff', { agent: 'tester', reason: 'It needs tests' }), says('I am the tester.')],
     ({ engine }) => say(engine, 'Test it'),
+  ),
+
+  'sub-agents': delegated(
+    {
+      Go: [
+        answerWith(
+          ['agent', { action: 'spawn', agent: 'explore', task: 'Read', name: 'reader' }],
+          ['agent', { action: 'spawn', agent: 'worker', task: 'Try', name: 'tests' }],
+          ['agent', { action: 'spawn', agent: 'nobody', task: 'Nothing' }],
+        ),
+        says('Read, and not tested.'),
+      ],
+      Read: [calls('lookup', { word: 'parlance' }), says('It is a word.')],
+      Try: [fails('provider_limited')],
+    },
+    ({ engine }) => say(engine, 'Go'),
+  ),
+
+  'sub-agent-approval': delegated(
+    {
+      Go: [spawns('tests'), says('All green.')],
+      Work: [calls('shell', { command: ['npm', 'test'] }), says('They pass.')],
+    },
+    async ({ engine, nextEvent }) => {
+      const asked = nextEvent('approval.requested');
+      await say(engine, 'Go');
+      await asked;
+      await engine.send(SESSION, { type: 'approval.answer', answer: 'once' }, CALLER);
+    },
+  ),
+
+  'sub-agent-denied': delegated(
+    {
+      Go: [spawns('tests'), says('Not tested.')],
+      Work: [calls('shell', { command: ['npm', 'test'] }), says('I may not.')],
+    },
+    async ({ engine, nextEvent }) => {
+      const asked = nextEvent('approval.requested');
+      await say(engine, 'Go');
+      await asked;
+      await engine.send(SESSION, { type: 'approval.answer', answer: 'deny', said: 'no' }, CALLER);
+    },
+  ),
+
+  'sub-agent-question': delegated(
+    { Go: [spawns('database'), says('PostgreSQL it is.')], Work: [asksUser, says('PostgreSQL.')] },
+    async ({ engine, nextEvent }) => {
+      const asked = nextEvent('question.asked');
+      await say(engine, 'Go');
+      const { question } = await asked;
+      const answers = { '1': ['PostgreSQL'] };
+      await engine.send(SESSION, { type: 'question.answer', question, answers }, CALLER);
+    },
+  ),
+
+  'sub-agent-question-by-message': delegated(
+    { Go: [spawns('database'), says('PostgreSQL it is.')], Work: [asksUser, says('PostgreSQL.')] },
+    async ({ engine, nextEvent }) => {
+      const asked = nextEvent('question.asked');
+      const repeated = nextEvent('question.repeated');
+      await say(engine, 'Go');
+      await asked;
+      await engine.send(SESSION, reply('7'), CALLER);
+      await repeated;
+      await engine.send(SESSION, reply('2'), CALLER);
+    },
+  ),
+
+  'sub-agent-cancelled': delegated(
+    { Go: [spawns('slow')], Work: [[{ type: 'text', text: 'This takes ' }, { type: 'hang' }]] },
+    async ({ engine, nextEvent }) => {
+      const started = nextEvent('call.delegated');
+      await say(engine, 'Go');
+      await started;
+      await engine.send(SESSION, { type: 'turn.cancel' }, CALLER);
+    },
+    { last: 'child.stopped' },
+  ),
+
+  'sub-agent-in-background': delegated(
+    {
+      Go: [spawns('slow', { background: true }), says('It works.'), says('It is a word.')],
+      Work: [calls('lookup', { word: 'parlance' }), says('A word.')],
+    },
+    ({ engine }) => say(engine, 'Go'),
+    { turns: 2 },
   ),
 
   'limit-approached': scenario(

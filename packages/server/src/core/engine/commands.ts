@@ -66,12 +66,10 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
       const leave = await admission.admit(session, command);
       try {
         const events = await execute(internals, session, { command, caller }).catch((thrown) => {
-          if (
-            thrown instanceof AskedByChild &&
-            (command.type === 'approval.answer' || command.type === 'question.answer')
-          )
+          if (!(thrown instanceof AskedByChild)) throw thrown;
+          if (command.type === 'approval.answer' || command.type === 'question.answer')
             return answerChild(session, thrown, { command, caller });
-          throw thrown;
+          return replyToChild(session, thrown, { command, caller });
         });
         if (events.length === 0 && command.type === 'input.submit' && caller.keyOnce)
           await checkRepeated(internals, session, { parts: command.parts, key: caller.key });
@@ -119,6 +117,25 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
     if (refusal) throw refusal;
     if (exit) await execute(internals, session, { command: { type: 'turn.cancel' }, caller });
     return session.eventsSinceIdle.filter((event) => event.seq > seq);
+  }
+
+  /** A message that answers the question of a sub-agent. If that was answered meanwhile, it is an ordinary message. */
+  async function replyToChild(
+    session: Session,
+    asked: AskedByChild,
+    { command, caller }: { readonly command: Command; readonly caller: Caller },
+  ): Promise<DurableEvent[]> {
+    const { reply } = asked;
+    if (!reply) throw asked;
+    const answer = { ...reply.answer, type: 'question.answer' } as const;
+    const turn = session.state.turn?.id;
+    try {
+      await answerChild(session, asked, { command: answer, caller });
+    } catch (thrown) {
+      if (!(thrown instanceof Fault) || thrown.code !== 'no_approval') throw thrown;
+      return execute(internals, session, { command, caller });
+    }
+    return session.transact((state) => (state.turn?.id === turn ? reply.said : []), 'never');
   }
 
   return {

@@ -146,6 +146,53 @@ describe('sub-agents', () => {
     expect(outcomes(await logOf(harness))).toEqual(['ok: That one.']);
   });
 
+  test('take a message to the parent as the answer to their question, if it is one', async () => {
+    const harness = await open(
+      {
+        Go: [several(spawn('One', { name: 'tests' })), says('Good.')],
+        One: [
+          calls('ask_user', {
+            questions: [
+              {
+                header: 'Which',
+                question: 'Which?',
+                options: [{ label: 'A' }, { label: 'B' }],
+                freeText: false,
+              },
+            ],
+          }),
+          says('That one.'),
+        ],
+      },
+      { tools: [askUser] },
+    );
+    const reply = (text: string, key: string) =>
+      harness.engine.send(
+        SESSION,
+        { type: 'input.submit', parts: [textPart(text)], answers: true },
+        { ...CALLER, key },
+      );
+    const asked = harness.nextEvent('question.asked');
+    await say(harness.engine, 'Go');
+    const { question } = await asked;
+    await reply('perhaps', 'first');
+    const again = harness.nextEvent('turn.ended');
+    await reply('2', 'second');
+    await reply('2', 'second');
+    await again;
+    const events = await logOf(harness);
+    expect(only(events, 'question.repeated')).toMatchObject([{ question }]);
+    expect(only(events, 'question.answered')).toMatchObject([{ question, answers: { '1': ['B'] } }]);
+    expect(only(events, 'input.accepted').map(({ answers }) => answers)).toEqual([
+      undefined,
+      question,
+      question,
+    ]);
+    const [kid] = await childrenOf(harness);
+    expect(only(kid ? await logOf(harness, kid) : [], 'question.answered')).toHaveLength(1);
+    expect(outcomes(events)).toEqual(['ok: That one.']);
+  });
+
   test('can be answered in their own session, and the parent shows it', async () => {
     const harness = await open({
       Go: [several(spawn('One')), says('Good.')],
@@ -213,7 +260,10 @@ describe('sub-agents', () => {
     await until(async () => only(await logOf(harness), 'turn.ended').length === 2);
     const events = await logOf(harness);
     const [, input] = only(events, 'input.accepted');
-    expect(input).toMatchObject({ parts: [textPart('Result.')], child: { path: ['Coder', 'slow'] } });
+    expect(input).toMatchObject({
+      parts: [textPart('Result of the sub-agent slow:\n\nResult.')],
+      child: { path: ['Coder', 'slow'] },
+    });
     expect(input?.system?.before).toContain('not from the user');
     expect(outcomes(events)[0]).toStartWith('ok: The sub-agent slow works in the background.');
   });

@@ -10,6 +10,7 @@ import {
   type DurableEventBody,
   Fault,
   type InputId,
+  type Json,
   type ParentRef,
   type SessionId,
   type TurnId,
@@ -400,12 +401,21 @@ function lineOf(event: DurableEvent): string | null {
   const line = (text: string) => visibleLine(text).slice(0, PROGRESS_CHARACTERS).toWellFormed();
   switch (event.type) {
     case 'call.requested':
-      return line(`${event.tool} ${Object.values(event.input).map(String).join(' ')}`);
+      return line(`${event.tool} ${wordsIn(event.input).join(' ')}`);
     case 'approval.requested':
       return line(`waits for approval: ${event.ask.description}`);
+    case 'question.asked':
+      return line(`waits for an answer: ${event.questions[0]?.text}`);
     case 'text.ended':
       return line(event.text.trim().split('\n')[0] ?? '');
     default:
       return null;
   }
+}
+
+/** The arguments of a call, without their structure. */
+function wordsIn(value: Json): string[] {
+  if (Array.isArray(value)) return value.flatMap(wordsIn);
+  if (typeof value === 'object' && value !== null) return Object.values(value).flatMap(wordsIn);
+  return value === null || typeof value === 'boolean' ? [] : [String(value)];
 }

@@ -408,12 +408,19 @@ function conversationRewound(
   return { type: 'session.rewound', input: replaced.input, from: replaced.seq, by };
 }
 
-/** Thrown for the approval or question of a sub-agent: its session decides on the answer. Not a fault. */
+/**
+ * Thrown for the approval or question of a sub-agent: its session decides on the answer. Not a fault. With `reply`, a message is
+ * the answer: the session that it was sent to records it.
+ */
 export class AskedByChild extends Error {
   override readonly name = 'AskedByChild';
   constructor(
     readonly child: ChildRef,
     readonly pending: { readonly approval: ApprovalId } | { readonly question: QuestionId },
+    readonly reply?: {
+      readonly answer: Pick<QuestionAnswer, 'answers' | 'declined'>;
+      readonly said: readonly DurableEventBody[];
+    },
   ) {
     super('a sub-agent asks');
   }
@@ -520,13 +527,19 @@ function decideReply(
   const read = readAnswer(asked, textOf(parts));
   if ('problem' in read)
     return [...said, { type: 'question.repeated', ...repeatable(asked), problem: read.problem }];
+  if (asked.child) {
+    const declined = read.outcome === 'declined';
+    const answer = { declined, ...(!declined && { answers: read.answers }) };
+    throw new AskedByChild(asked.child, { question: asked.question }, { answer, said });
+  }
   const terms = turnOptionsOf(command);
   const answer = Object.values(terms).some((value) => value !== undefined) ? { terms } : {};
   const more = parts.filter(({ type }) => type !== 'text');
   return [...said, ...questionAnswered(running, asked, { read, command: answer, context, more })];
 }
 
-const repeatable = ({ seq: _seq, at: _at, resume: _resume, ...question }: OpenQuestion) => question;
+const repeatable = ({ seq: _seq, at: _at, resume: _resume, child: _child, ...question }: OpenQuestion) =>
+  question;
 
 type Reply = {
   readonly read: Exclude<ReadAnswer, { problem: string }>;

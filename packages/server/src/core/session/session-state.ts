@@ -263,12 +263,6 @@ export const openQuestion = (
 
 /** The question that a message answers: the oldest one, unless an older approval waits, which clients show first. */
 export function questionForMessage(state: SessionState): OpenQuestion | undefined {
-  const question = firstQuestion(state);
-  // A sub-agent asked: its own session reads messages.
-  return question?.child ? undefined : question;
-}
-
-function firstQuestion(state: SessionState): OpenQuestion | undefined {
   const question = openQuestion(state);
   const approval = waitingCall(state);
   return question && approval && approval.seq < question.seq ? undefined : question;
@@ -276,7 +270,7 @@ function firstQuestion(state: SessionState): OpenQuestion | undefined {
 
 /** The id of the approval or question that lists show: the oldest one. */
 export const pendingId = (state: SessionState): string | null =>
-  firstQuestion(state)?.question ?? waitingCall(state)?.approval ?? null;
+  questionForMessage(state)?.question ?? waitingCall(state)?.approval ?? null;
 
 /**
  * Whether the open calls continue only after a person or a client answers. Calls that have not been planned

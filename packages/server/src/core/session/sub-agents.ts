@@ -7,6 +7,7 @@ import {
   type Delegation,
   type DurableEventBody,
   Fault,
+  pathText,
   type QuestionId,
   type ReportTo,
   type SessionId,
@@ -29,11 +30,6 @@ import {
 /** Sub-agents may have sub-agents, which may not. */
 const MAX_DEPTH = 2;
 const NAME_CHARACTERS = 40;
-/** Some dialects show a path in one line. */
-const SEPARATOR = ' › ';
-
-export const pathText = (path: readonly string[]): string => path.join(SEPARATOR);
-
 /** The names from the first session's agent to this session. */
 export const pathOf = ({ created, agent }: Pick<SessionState, 'created' | 'agent'>): readonly string[] =>
   created?.parent?.path ?? [visibleLine(agent.name)];
@@ -237,9 +233,7 @@ function mirroredRequest(turn: TurnId, { call }: OpenCall, pending: Pending): Du
   const { from: child } = pending;
   if (pending.kind === 'question') {
     const { seq: _seq, at: _at, resume: _resume, child: _child, ...question } = pending.question;
-    const path = pathText(child.path);
-    const title = question.title === undefined ? path : `${path}: ${question.title}`;
-    return { ...question, title, type: 'question.asked', turn, call, child };
+    return { ...question, path: [...child.path], type: 'question.asked', turn, call, child };
   }
   const { ask, hash } = pending;
   const description = `${pathText(child.path)}: ${ask.description}`;
@@ -259,7 +253,8 @@ function resultAsInput(
     state,
     {
       type: 'input.submit',
-      parts: [textPart(late.text === '' ? '(no answer)' : late.text)],
+      // Most protocols show it as a message of the user.
+      parts: [textPart(`Result of the sub-agent ${nameIn(child)}:\n\n${late.text}`)],
       mode: 'steer',
       named: true,
       system: { before },

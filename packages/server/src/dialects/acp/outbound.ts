@@ -12,7 +12,9 @@ import {
   limitNotice,
   type Part,
   type PromptPart,
+  pathText,
   type SessionEvent,
+  textPart,
   titleOf,
   withoutPages,
   writtenQuestion,
@@ -170,11 +172,11 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
     }
     case 'approval.explained':
       return [state, say(thought(event.text, event.id))];
-    case 'tool.started':
-      return [
-        state,
-        say({ sessionUpdate: 'tool_call_update', toolCallId: event.call, status: 'in_progress' }),
-      ];
+    case 'tool.started': {
+      const title = event.child && { title: pathText(event.child.path) };
+      const started = { toolCallId: event.call, status: 'in_progress', ...title } as const;
+      return [state, say({ sessionUpdate: 'tool_call_update', ...started })];
+    }
     case 'tool.ended': {
       const call = before.calls[event.call];
       const isOk = event.outcome === 'ok';
@@ -215,8 +217,13 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
     case 'call.deferred':
     case 'call.delegated':
     case 'call.arguments.delta':
-    case 'call.progress':
       return [state, NONE];
+    case 'call.progress': {
+      const { call: toolCallId, message: text } = event;
+      if (text === undefined) return [state, NONE];
+      const content = contentsOf([textPart(text)]);
+      return [state, say({ sessionUpdate: 'tool_call_update', toolCallId, status: 'in_progress', content })];
+    }
   }
 }
 

@@ -156,8 +156,11 @@ function project(
     case 'approval.answered': {
       const shown = newlyShown(before.approvals, approvals);
       if (!shown) return [state, NONE];
-      const { approval, ask } = shown;
-      return [state, say(...replacing(nthId(id, 1), nthId(id, 2), ask), approvalRequest(id, approval, ask))];
+      const { approval, ask, child } = shown;
+      // The frame has no place for the one who asks.
+      const from = child ? items(nthId(id, 3), [systemItem(nthId(id, 4), ask.description)]) : [];
+      const warned = replacing(nthId(id, 1), nthId(id, 2), ask);
+      return [state, say(...from, ...warned, approvalRequest(id, approval, ask))];
     }
     case 'approval.explained': {
       const explained = items(id, [assistantItem(nthId(id, 2), withLineBreak(event.text))]);

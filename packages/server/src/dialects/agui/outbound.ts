@@ -253,8 +253,15 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
     case 'tool.started':
     case 'call.deferred':
     case 'call.delegated':
-    case 'call.progress':
       return [state, NONE];
+    case 'call.progress': {
+      const { call: toolCallId, message: text } = event;
+      if (state.turn === null || text === undefined) return [state, NONE];
+      return [
+        state,
+        bodies(state.turn, [{ type: 'CUSTOM', name: 'call.progress', value: { toolCallId, text } }]),
+      ];
+    }
   }
 }
 

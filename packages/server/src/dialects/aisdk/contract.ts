@@ -181,12 +181,20 @@ export type Chunk =
   /** another model answers from here on */
   | (Official<'message-metadata'> & { readonly messageMetadata: { readonly model: string } })
   | LimitChunk
+  | ProgressChunk
   | ToolChunk;
 
 /** 80 % of a limit is used. Not part of the message. */
 export type LimitChunk = {
   readonly type: 'data-limit';
   readonly data: LimitUse & { readonly text: string };
+  readonly transient: true;
+};
+
+/** What a call does, in one line. Not part of the message. */
+export type ProgressChunk = {
+  readonly type: 'data-progress';
+  readonly data: { readonly toolCallId: string; readonly text: string };
   readonly transient: true;
 };
 

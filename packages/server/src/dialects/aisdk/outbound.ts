@@ -185,8 +185,16 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
     case 'tool.started':
     case 'call.deferred':
     case 'call.delegated':
-    case 'call.progress':
       return [state, NONE];
+    case 'call.progress': {
+      const { call: toolCallId, message: text } = event;
+      if (state.turn === null || text === undefined) return [state, NONE];
+      const data = { toolCallId, text };
+      return [
+        state,
+        [{ body: { turn: state.turn, chunk: { type: 'data-progress', data, transient: true } } }],
+      ];
+    }
   }
 }
 

@@ -16,6 +16,7 @@ import { NONE, type Projection, type StepResult } from './projection.ts';
 import { type TurnProjection, TurnReader } from './turn-reader.ts';
 
 export type RequestedCall = { readonly call: CallId; readonly tool: string; readonly input: JsonObject };
+/** For an approval of a sub-agent, `input` is what that asks. */
 export type RequestedApproval = RequestedCall & { readonly approval: ApprovalId };
 type Ended = Pick<DurableEvent<'tool.ended'>, 'outcome' | 'parts'>;
 
@@ -72,7 +73,12 @@ type Writing = {
 };
 
 export type Phase = 'requested' | 'waiting' | 'running' | 'deferred' | 'asking';
-type OpenCall = RequestedCall & { readonly phase: Phase; readonly approval?: ApprovalId };
+type OpenCall = RequestedCall & {
+  readonly phase: Phase;
+  readonly approval?: ApprovalId;
+  /** what a sub-agent asks in place of the call */
+  readonly asks?: JsonObject;
+};
 
 export type State = {
   /** the block being streamed */
@@ -174,8 +180,10 @@ function step(state: State, event: SessionEvent): StepResult<State, TurnUpdate> 
       return [{ ...state, calls }, [{ body: { turn, kind: 'requested', call, tool, input } }]];
     }
     case 'approval.requested': {
-      const { turn, approval } = event;
-      return changed(state, event, { phase: 'waiting', approval }, [{ turn, kind: 'approval_requested' }]);
+      const { turn, approval, ask, child } = event;
+      const asks = child && { asks: { command: ask.command, description: ask.description } };
+      const waiting = { phase: 'waiting', approval, ...asks } as const;
+      return changed(state, event, waiting, [{ turn, kind: 'approval_requested' }]);
     }
     case 'approval.answered': {
       const { turn, call } = event;
@@ -245,7 +253,7 @@ function ofCall<Rest extends object>(state: State, { turn, call }: Named, rest: 
 function changed(
   state: State,
   { call, seq, at }: Named & Position,
-  to: Pick<OpenCall, 'phase' | 'approval'> | null,
+  to: Pick<OpenCall, 'phase' | 'approval' | 'asks'> | null,
   updates: readonly TurnUpdate[],
 ): StepResult<State, TurnUpdate> {
   const calls = state.calls.flatMap((open) => {
@@ -283,7 +291,9 @@ function blockers(open: readonly OpenCall[]): Pick<Blocked, 'deferred' | 'approv
   return {
     deferred: open.filter(({ phase }) => phase === 'deferred').map(requestedCall),
     approvals: open.flatMap((one) =>
-      one.approval ? [{ ...requestedCall(one), approval: one.approval }] : [],
+      one.approval
+        ? [{ ...requestedCall(one), ...(one.asks && { input: one.asks }), approval: one.approval }]
+        : [],
     ),
   };
 }
