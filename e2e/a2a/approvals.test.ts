@@ -1,5 +1,5 @@
 /** Calls of the agent that need an approval: the task requires input. */
-import { describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Task } from '@a2a-js/sdk';
@@ -19,7 +19,9 @@ import {
   textOf,
   wordsOfMessage,
 } from './client.ts';
-import { answering } from './stage.ts';
+import { answering, cleanUp } from './stage.ts';
+
+afterEach(cleanUp);
 
 const touch = (name: string) => ({ call: 'shell', input: { command: ['touch', name] } });
 const asking = () => answering(touch('a.txt'), { say: 'Done.' });

@@ -1,12 +1,14 @@
 /** A client that stops reading in the middle of a long answer and resumes after the task has ended. */
-import { expect, test } from 'bun:test';
+import { afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { scriptedModel } from '../scripted-model.ts';
 import { followed, postJson, startProcess } from '../server-process.ts';
-import { later } from './stage.ts';
+import { cleanUp, later } from './stage.ts';
+
+afterEach(cleanUp);
 
 /** The kernel buffers about four megabytes for a reader. */
 const ANSWER = Array.from({ length: 20_000 }, (_, index) => `${index}${'.'.repeat(400)}`).join(' ');

@@ -1,5 +1,4 @@
 /** Servers and models for one test. */
-import { afterEach } from 'bun:test';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { type Answer, dictatedModel, scriptedModel } from '../scripted-model.ts';
 import { connect } from './client.ts';
@@ -9,9 +8,10 @@ const cleanups: (() => unknown)[] = [];
 /** Runs after the test, in reverse order. */
 export const later = (cleanup: () => unknown): void => void cleanups.push(cleanup);
 
-afterEach(async () => {
+/** After each test of a file: test files of one process share this module, so it cannot register a hook itself. */
+export async function cleanUp(): Promise<void> {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
+}
 
 export async function serverOf(settings: Record<string, string>): Promise<TestServer> {
   const server = await startTestServer(settings);

@@ -1,5 +1,5 @@
 /** Streams that start during a task, are interrupted and resumed, and tasks that are cancelled. */
-import { describe, expect, test } from 'bun:test';
+import { afterEach, describe, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,9 @@ import {
   subscribe,
   textOf,
 } from './client.ts';
-import { answering, dictated, later } from './stage.ts';
+import { answering, cleanUp, dictated, later } from './stage.ts';
+
+afterEach(cleanUp);
 
 const ended =
   (...types: string[]) =>
