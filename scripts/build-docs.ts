@@ -1,11 +1,15 @@
-/** `npm run build:docs`: builds the documentation and lists its files for the server. */
-import { copyFileSync, existsSync } from 'node:fs';
+/**
+ * `npm run build:docs`: builds the documentation and lists its files for the server, which runs this when the
+ * documentation of a clone is first asked for.
+ */
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { CryptoHasher, Glob, gzipSync } from 'bun';
 
 const ROOT = join(import.meta.dir, '..');
 const DIST = join(ROOT, 'docs/.vitepress/dist');
-const GENERATOR = join(ROOT, 'node_modules/vitepress/bin/vitepress.js');
+/** Has packages of its own, which nothing else needs. */
+const GENERATOR = join(ROOT, 'docs/.vitepress');
 const TYPES: Readonly<Record<string, string>> = {
   css: 'text/css; charset=utf-8',
   html: 'text/html; charset=utf-8',
@@ -18,19 +22,8 @@ const TYPES: Readonly<Record<string, string>> = {
 
 const INLINE_SCRIPT = /<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
-if (!existsSync(GENERATOR)) {
-  console.log('the documentation is not built: its generator is a development dependency');
-  process.exit(0);
-}
-const built = Bun.spawnSync(['node', GENERATOR, 'build', 'docs'], {
-  cwd: ROOT,
-  stdout: 'ignore',
-  stderr: 'pipe',
-});
-if (!built.success) {
-  console.error(built.stderr.toString());
-  process.exit(1);
-}
+run('node', 'scripts/install.mjs', GENERATOR);
+run('node', join(GENERATOR, 'node_modules/vitepress/bin/vitepress.js'), 'build', 'docs');
 
 copyFileSync(join(ROOT, 'packages/web/src/icon.svg'), join(DIST, 'icon.svg'));
 
@@ -48,3 +41,10 @@ for (const path of new Glob('**/*').scanSync({ cwd: DIST })) {
 }
 await Bun.write(join(DIST, 'manifest.json'), JSON.stringify({ files, scripts: [...scripts] }, null, 2));
 console.log(`the documentation is built: ${Object.keys(files).length} files`);
+
+function run(...command: string[]): void {
+  const { success, stdout, stderr } = Bun.spawnSync(command, { cwd: ROOT, stdout: 'pipe', stderr: 'pipe' });
+  if (success) return;
+  console.error(`${stdout}${stderr}`.trim());
+  process.exit(1);
+}

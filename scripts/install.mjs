@@ -1,14 +1,15 @@
 /**
- * `node scripts/install.mjs [--omit=dev]`: runs `npm ci` if a package of the lock file is missing or has another version.
- * With `--omit=dev`, only what the server is built from counts; development dependencies that are installed stay. Runs
- * before anything is installed, so it needs Node 20 and nothing else.
+ * `node scripts/install.mjs [--omit=dev] [FOLDER]`: runs `npm ci` if a package of the lock file is missing or has another
+ * version. With `--omit=dev`, only what the server is built from counts; development dependencies that are installed
+ * stay. Runs before anything is installed, so it needs Node 20 and nothing else.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const ROOT = join(dirname(fileURLToPath(import.meta.url)), '..');
+const folder = process.argv.slice(2).find((argument) => !argument.startsWith('--')) ?? '.';
+const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..', folder);
 
 const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8'));
 const isPresent = (path) => existsSync(join(ROOT, path));
@@ -32,6 +33,8 @@ function isInstalled([path, { link, version }]) {
 async function install() {
   // NODE_ENV=production would leave out what the tests need.
   const args = ['ci', omitsDev ? '--omit=dev' : '--include=dev', '--no-audit', '--no-fund', '--no-progress'];
+  // Only packages of the server may run scripts (`allowScripts` in package.json).
+  if (folder !== '.') args.push('--ignore-scripts');
   console.log(`Installing ${needed.length} packages: npm ${args.slice(0, 2).join(' ')}`);
   const child = spawn('npm', args, { cwd: ROOT, stdio: 'inherit' });
   const isTerminal = process.stdout.isTTY;

@@ -51,9 +51,6 @@ export async function makeBill(root = ROOT): Promise<Bill> {
   return inProduction(Bill.parse(JSON.parse(text)), productionRefs(lock));
 }
 
-/** Not part of any artefact: a clone builds the documentation with it. */
-const BUILDS_DOCUMENTATION = 'vitepress';
-
 /** `name@version` of what the workspaces depend on, found by walking the lock file like Node's resolution. */
 function productionRefs({ packages }: z.infer<typeof Lock>): Set<string> {
   const found = new Set<string>();
@@ -74,7 +71,7 @@ function productionRefs({ packages }: z.infer<typeof Lock>): Set<string> {
     found.add(`${path.split('node_modules/').at(-1)}@${version}`);
     if (workspace !== null) visit(workspace);
     for (const name of Object.keys({ ...entry.dependencies, ...entry.optionalDependencies })) {
-      const next = name === BUILDS_DOCUMENTATION ? null : locate(path || '.', name);
+      const next = locate(path || '.', name);
       if (next) visit(next);
     }
   };

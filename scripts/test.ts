@@ -61,7 +61,7 @@ if (absent.length > 0) console.log(`not installed, so tests that need it are ski
 if (absent.length > 0 && process.env.CI) process.exit(1);
 
 // Once, before many test processes need it.
-await $`sh ${join(import.meta.dir, 'build-if-stale')}`.quiet().nothrow();
+await $`sh ${join(import.meta.dir, 'build-if-stale')} docs`.quiet().nothrow();
 
 /** Temporary files of all tests, and what tests of several processes share, such as the files of an empty database. */
 const folder = mkdtempSync(join(tmpdir(), 'parlance-tests-'));

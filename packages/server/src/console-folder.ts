@@ -12,3 +12,6 @@ export const CONSOLE_FOLDER = join(ROOT, 'packages/web/dist');
 
 /** The built documentation. */
 export const DOCS_FOLDER = join(ROOT, 'docs/.vitepress/dist');
+
+/** Builds it. Only in a clone. */
+export const DOCS_BUILDER = join(ROOT, 'scripts/build-docs.ts');

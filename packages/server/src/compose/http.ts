@@ -2,7 +2,7 @@
 import { Hono, type MiddlewareHandler } from 'hono';
 import { TrieRouter } from 'hono/router/trie-router';
 import { getPath } from 'hono/utils/url';
-import { CONSOLE_FOLDER, DOCS_FOLDER } from '../console-folder.ts';
+import { CONSOLE_FOLDER, DOCS_BUILDER, DOCS_FOLDER } from '../console-folder.ts';
 import type { Log } from '../core/index.ts';
 import type { ServedDocuments } from '../describe/served.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
@@ -30,7 +30,7 @@ export function httpRoutes(served: readonly ServedDialect[], operations: Operati
     authenticator: forDialect(operations.authenticator, null),
   });
   consoleRoutes(routes, CONSOLE_FOLDER);
-  docsRoutes(routes, DOCS_FOLDER);
+  docsRoutes(routes, DOCS_FOLDER, DOCS_BUILDER, log);
   documentRoutes(routes, dialects);
   return refusing(routes, { refusal: refusalOf(dialects), methods: methodsOf(routes), log });
 }

@@ -1,12 +1,22 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test';
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Hono } from 'hono';
+import type { Log } from '../core/index.ts';
+import { until } from '../testing/until.ts';
 import { docsRoutes } from './docs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'parlance-docs-'));
 const app = new Hono();
+const warnings: object[] = [];
+const ignore = (): void => undefined;
+const log: Log = {
+  debug: ignore,
+  info: ignore,
+  error: ignore,
+  warn: (fields: object) => void warnings.push(fields),
+};
 const FILES = {
   'index.html': '<h1>Start</h1>',
   'decisions/index.html': '<h1>Decisions</h1>',
@@ -26,7 +36,7 @@ beforeAll(() => {
   }
   writeFileSync(join(folder, 'secret.txt'), 'not listed');
   writeFileSync(join(folder, 'manifest.json'), JSON.stringify({ files, scripts: ['aGFzaA=='] }));
-  docsRoutes(app, folder);
+  docsRoutes(app, folder, join(folder, 'no-builder.ts'), log);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -82,10 +92,49 @@ test.each([
 
 test('explains how to build the documentation if there is no build', async () => {
   const unbuilt = new Hono();
-  docsRoutes(unbuilt, join(folder, 'nothing'));
+  docsRoutes(unbuilt, join(folder, 'nothing'), join(folder, 'no-builder.ts'), log);
   const response = await unbuilt.fetch(new Request('http://127.0.0.1/docs/'));
   expect(response.status).toBe(503);
   expect(await response.text()).toContain('npm run build:docs');
+});
+
+describe('in a clone', () => {
+  const ask = async (clone: Hono) => {
+    const response = await clone.fetch(new Request('http://127.0.0.1/docs/'));
+    return { status: response.status, text: await response.text() };
+  };
+
+  test('the documentation is built when it is first asked for, without the keys of the server', async () => {
+    const built = join(folder, 'clone/dist');
+    const builder = join(folder, 'build.ts');
+    writeFileSync(
+      builder,
+      `await Bun.write('${built}/index.html.gz', Bun.gzipSync('Built ' + process.env.OPENAI_API_KEY));
+      await Bun.write('${built}/manifest.json', JSON.stringify({
+        files: { 'index.html': { type: 'text/html; charset=utf-8', etag: '"1"' } },
+      }));`,
+    );
+    process.env.OPENAI_API_KEY = 'secret';
+    const clone = new Hono();
+    docsRoutes(clone, built, builder, log);
+    expect(await ask(clone)).toEqual({ status: 503, text: expect.stringContaining('is being built') });
+    const page = await until(async () => {
+      const asked = await ask(clone);
+      return asked.status === 200 && asked;
+    });
+    delete process.env.OPENAI_API_KEY;
+    expect(page.text).toBe('Built undefined');
+  });
+
+  test('a build that fails is tried once, and the page says how to build it', async () => {
+    const builder = join(folder, 'fail.ts');
+    writeFileSync(builder, `console.error('no network'); process.exit(1);`);
+    const clone = new Hono();
+    docsRoutes(clone, join(folder, 'nothing'), builder, log);
+    expect((await ask(clone)).text).toContain('is being built');
+    await until(async () => (await ask(clone)).text.includes('npm run build:docs'));
+    expect(warnings).toEqual([{ problem: 'no network\n' }]);
+  });
 });
 
 test.each([
