@@ -253,6 +253,7 @@ function outbound() {
       sessionUpdate: kind('tool_call_update'),
       toolCallId: z.string(),
       status: z.enum(['in_progress', 'completed', 'failed']),
+      title: z.string().optional(),
       content: callContent.optional(),
       rawOutput: z.unknown().optional(),
     }),
