@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
+import { checkedAddresses } from '../../lib/checked-addresses.ts';
 import { addressProblem, pageAddress } from './address.ts';
-import { checkedAddresses } from './resolve.ts';
 
 const never = new AbortController().signal;
 

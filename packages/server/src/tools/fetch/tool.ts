@@ -1,17 +1,17 @@
 /** Reads a web page. Requires approval once per host, since the requested address itself can leak data. */
 
 import type { IncomingMessage, RequestOptions } from 'node:http';
-import { isIP, isIPv6, type LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool, type ToolResult } from '../../core/ports/tool.ts';
+import { checkedAddresses, hostOf, pinned, type ResolveOptions } from '../../lib/checked-addresses.ts';
 import { cutText } from '../cut.ts';
 import { addressProblem, pageAddress } from './address.ts';
 import { readBody } from './body.ts';
 import { decodeText } from './charset.ts';
 import { FETCH_MS, PAGE_CHARACTERS, REDIRECTS } from './limits.ts';
 import { type Readable, readable } from './readable.ts';
-import { checkedAddresses, hostOf, type ResolveOptions } from './resolve.ts';
 
 const Input = z.object({
   url: z
@@ -186,12 +186,3 @@ async function request({ url, addresses, ca }: Target, signal: AbortSignal): Pro
   send(url, options, resolve).on('error', reject).end();
   return promise;
 }
-
-const pinned = (addresses: readonly string[]): LookupFunction => {
-  const known = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
-  const [first] = known;
-  return (_host, { all }, answer) => {
-    if (all) answer(null, known);
-    else answer(null, first?.address ?? '', first?.family);
-  };
-};

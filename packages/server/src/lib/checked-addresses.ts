@@ -1,17 +1,17 @@
 /**
- * Resolves the host of a page to allowed addresses, once: the checked addresses are the ones that are used.
+ * Resolves the host of an address that a model or a client has named, once: the checked addresses are the ones that are used.
  */
 import { lookup } from 'node:dns/promises';
-import { isIP } from 'node:net';
+import { isIP, isIPv6, type LookupFunction } from 'node:net';
 import { Fault } from '@parlance/protocol';
-import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { isPublicAddress } from './special-ranges.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 export type ResolveOptions = {
   readonly resolve?: Resolve;
-  /** Further allowed addresses, for tests whose sites run on this machine. */
+  /** further allowed addresses, for tests whose sites run on this machine, or because a setting allows them */
   readonly allow?: (address: string) => boolean;
 };
 
@@ -41,3 +41,13 @@ const found = (host: string, resolve: Resolve): Promise<readonly string[]> =>
   resolve(host).catch((cause) => {
     throw new Fault('tool_failed', 'The host of the address is unknown.', { cause });
   });
+
+/** For `node:http`: connects to these addresses only, even if a name server responds differently later. */
+export const pinned = (addresses: readonly string[]): LookupFunction => {
+  const known = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+  const [first] = known;
+  return (_host, { all }, answer) => {
+    if (all) answer(null, known);
+    else answer(null, first?.address ?? '', first?.family);
+  };
+};
