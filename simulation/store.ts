@@ -276,6 +276,7 @@ export class Database {
   erase(ref: SessionRef): boolean {
     this.#driven.delete(sessionKey(ref));
     this.#data.shares.removeOf(ref);
+    this.#data.webhooks.removeOf(ref);
     const erased = this.sessions.erase(ref);
     if (erased) this.onErased(ref);
     return erased;

@@ -33,6 +33,9 @@ export {
   type SessionRecord,
   type SessionRef,
   sessionKey,
+  type Webhook,
+  type WebhookProgress,
+  type WebhookStore,
 } from './ports/event-store.ts';
 export type { NodeState } from './ports/lease.ts';
 export type { OwnChange, OwnContext, OwnModules, OwnPrompt, OwnResource } from './ports/own-modules.ts';

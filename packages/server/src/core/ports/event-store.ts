@@ -2,6 +2,7 @@
 import type {
   ApprovalId,
   DurableEvent,
+  JsonObject,
   PrincipalId,
   QuestionId,
   SessionId,
@@ -341,4 +342,57 @@ export interface ShareStore {
    * links.
    */
   remove(ref: SessionRef, id: string): Promise<boolean>;
+}
+
+// Addresses to which the updates of a turn are sent. Contract tests: `testing/stores/contract/webhooks.ts`.
+
+export type Webhook = {
+  readonly ref: SessionRef;
+  readonly turn: TurnId;
+  /** unique within the turn */
+  readonly id: string;
+  /** where to send and how: opaque to the store */
+  readonly target: JsonObject;
+  readonly createdAt: number;
+};
+
+export type WebhookProgress = {
+  /** number of the last event whose updates have been received */
+  readonly sent: number;
+  /** failed attempts since then */
+  readonly failures: number;
+  /** when to send next; null if nothing is left to send */
+  readonly due: number | null;
+};
+
+export interface WebhookStore {
+  /**
+   * Adds the webhook, or replaces the one with its id. Durable when it resolves with `stored`. Writes nothing if the turn already has
+   * `max.turn` others, if `max.owner` others of the owner have something left to send, or if the session does not exist.
+   */
+  put(
+    webhook: Webhook & WebhookProgress,
+    max: { readonly turn: number; readonly owner: number },
+  ): Promise<'stored' | 'too_many' | 'no_session'>;
+  find(ref: SessionRef, turn: TurnId, id: string): Promise<Webhook | null>;
+  /** In order of creation, then by id. */
+  list(ref: SessionRef, turn: TurnId): Promise<Webhook[]>;
+  /** False if there is none. Durable when it resolves. Erasing a session removes its webhooks. */
+  remove(ref: SessionRef, turn: TurnId, id: string): Promise<boolean>;
+  /**
+   * Those with something to send that is due at `now`, or that a node took that is not among `alive`: at most `limit`, the longest due
+   * first. `node` has them until `update` releases them or it is not alive.
+   */
+  take(
+    node: string,
+    query: { readonly alive: readonly string[]; readonly now: number; readonly limit: number },
+  ): Promise<(Webhook & WebhookProgress)[]>;
+  /** False if the webhook was removed, replaced or taken by another node. `release`: any node may take it when it is due. */
+  update(
+    node: string,
+    webhook: Webhook,
+    progress: WebhookProgress & { readonly release?: true },
+  ): Promise<boolean>;
+  /** When the next one that no node has is due; null if there is none. */
+  nextDue(): Promise<number | null>;
 }

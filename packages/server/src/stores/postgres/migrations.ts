@@ -11,6 +11,7 @@ import { eventVersion, unknownVersion } from '@parlance/protocol';
 import { decisionTable, sessionIndexes, sharedTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { usageEstimated, usageTables } from '../shared/usage.ts';
+import { webhookTable } from '../shared/webhooks.ts';
 import type { Row, Statements } from './database.ts';
 import { shownUrl } from './errors.ts';
 
@@ -162,6 +163,7 @@ export const MIGRATIONS: readonly Migration[] = [
   },
   { oldest: 1, sql: usageTables(TYPES) },
   { oldest: 1, sql: usageEstimated(TYPES) },
+  { oldest: 1, sql: webhookTable(TYPES) },
 ];
 
 // Migrates the database to the current schema. Nodes that start at the same time wait for each other.

@@ -64,7 +64,7 @@ export const prepareErase =
       if (!found) return false;
       const { row } = found;
       await query('DELETE FROM events WHERE bucket = $1 AND session = $2', [bucket, row]);
-      for (const table of ['messages', 'turns', 'shares', 'checkpoints', 'lookups'])
+      for (const table of ['messages', 'turns', 'shares', 'webhooks', 'checkpoints', 'lookups'])
         await query(`DELETE FROM ${table} WHERE session = $1`, [row]);
       await query('DELETE FROM sessions WHERE row = $1', [row]);
       return true;

@@ -18,7 +18,7 @@ import {
   type SettingsStore,
   type UserStore,
 } from '../../accounts/store.ts';
-import type { Share, ShareStore } from '../../core/ports/event-store.ts';
+import type { Share, ShareStore, WebhookStore } from '../../core/ports/event-store.ts';
 import {
   Flag,
   Integer,
@@ -30,6 +30,7 @@ import {
   selectSession,
 } from './database.ts';
 import { storable, storableOrNull } from './text.ts';
+import { webhookQueries } from './webhooks.ts';
 
 export type AccountTables = {
   readonly users: UserStore;
@@ -40,6 +41,7 @@ export type AccountTables = {
   readonly settings: SettingsStore;
   readonly decisions: DecisionStore;
   readonly shares: ShareStore;
+  readonly webhooks: WebhookStore;
 };
 
 export const accountTables = (database: SharedDatabase): AccountTables => ({
@@ -51,6 +53,7 @@ export const accountTables = (database: SharedDatabase): AccountTables => ({
   settings: settings(database),
   decisions: decisions(database),
   shares: shares(database),
+  webhooks: webhookQueries(database),
 });
 
 const JsonValue = json(z.record(z.string(), z.json()));

@@ -14,6 +14,7 @@ import type {
   ShareStore,
   TurnIndex,
   UsageStore,
+  WebhookStore,
 } from '../../core/ports/event-store.ts';
 import type { Leases, ListNodes } from '../../core/ports/lease.ts';
 
@@ -31,6 +32,7 @@ export type Store = SessionStore &
     readonly settings: SettingsStore;
     readonly turns: TurnIndex;
     readonly usage: UsageStore;
+    readonly webhooks: WebhookStore;
   };
 
 export type Wrap = <Arguments extends unknown[], Result>(

@@ -7,6 +7,7 @@ import { eventVersion, unknownVersion } from '@parlance/protocol';
 import { decisionTable, sessionIndexes, sharedTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { usageEstimated, usageTables } from '../shared/usage.ts';
+import { webhookTable } from '../shared/webhooks.ts';
 
 /** "Parl" in ASCII: marks a SQLite file as ours. */
 const APPLICATION_ID = 0x5061726c;
@@ -97,6 +98,7 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX sessions_by_parent ON sessions (owner, parent, updated_at DESC, row DESC) WHERE parent IS NOT NULL;`,
   usageTables(TYPES),
   usageEstimated(TYPES),
+  webhookTable(TYPES),
 ];
 
 export type SchemaOptions = EventOptions & {

@@ -116,6 +116,7 @@ export function prepareErase(database: Database): (ref: SessionRef) => boolean {
     'messages WHERE session = ?',
     'turns WHERE session = ?',
     'shares WHERE session = ?',
+    'webhooks WHERE session = ?',
     'events WHERE session = ?',
     'checkpoints WHERE session = ?',
     'lookups WHERE session = ?',

@@ -22,6 +22,7 @@ import { turnsContract } from './contract/turns.ts';
 import { usageContract } from './contract/usage.ts';
 import { usersContract } from './contract/users.ts';
 import { versionsContract } from './contract/versions.ts';
+import { webhooksContract } from './contract/webhooks.ts';
 
 export function storeContract(name: string, implementation: Implementation): void {
   const { skip } = implementation;
@@ -33,6 +34,7 @@ export function storeContract(name: string, implementation: Implementation): voi
     describe('versions of events', () => versionsContract(implementation));
     describe('lookup', () => lookupContract(implementation));
     describe('shares', () => sharesContract(implementation));
+    describe('webhooks', () => webhooksContract(implementation));
     describe('search', () => searchContract(implementation));
     describe('turns', () => turnsContract(implementation));
     describe('usage', () => usageContract(implementation));

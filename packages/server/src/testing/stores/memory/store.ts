@@ -8,7 +8,7 @@ import {
   type StoredUser,
   type User,
 } from '../../../accounts/store.ts';
-import type { SessionRef, Share } from '../../../core/ports/event-store.ts';
+import type { SessionRef, Share, Webhook, WebhookProgress } from '../../../core/ports/event-store.ts';
 
 import { Listeners } from '../../../lib/listeners.ts';
 import { closeGuard, guarded, type Store } from '../../../stores/shared/store.ts';
@@ -25,6 +25,7 @@ import { memoryDecisions } from './decisions.ts';
 import { memorySessions, type Session } from './sessions.ts';
 import { memorySettings } from './settings.ts';
 import { memoryUsage } from './usage.ts';
+import { memoryWebhooks } from './webhooks.ts';
 
 /** State shared by several stores, each of which is a node. */
 export class MemoryDatabase {
@@ -47,6 +48,7 @@ export class MemoryDatabase {
   readonly revoked = new Map<string, number>();
   readonly preferences = memoryPreferences();
   readonly shares = memoryShares();
+  readonly webhooks = memoryWebhooks();
   readonly decisions = memoryDecisions();
   readonly settings = memorySettings(() => this.followers.notify());
   readonly usage = memoryUsage();
@@ -57,11 +59,13 @@ export class MemoryDatabase {
 export function openMemoryStore(options: EventOptions = {}, database = new MemoryDatabase()): Store {
   const { whileOpen, close } = closeGuard();
   const { search, turns, ...sessions } = memorySessions(options, database);
-  const { followers, users, apiKeys, pairings, revoked, preferences, shares, settings, decisions } = database;
+  const { followers, users, apiKeys, pairings, revoked, preferences, shares, webhooks, settings, decisions } =
+    database;
   const followed: (() => void)[] = [];
   const { removeOf: removeKeysOf, ...keyTable } = apiKeys;
   const { removeOf: removePairingsOf, removeWith: _, ...pairingTable } = pairings;
   const { removeOf: removeSharesOf, ...shareTable } = shares;
+  const { removeOf: removeWebhooksOf, ...webhookTable } = webhooks;
   const { has: _has, ...userTable } = users;
   const { removeOf: removeDecisionsOf, ...decisionTable } = decisions;
 
@@ -73,6 +77,7 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
         writable: () => undefined,
         erase(ref: SessionRef) {
           removeSharesOf(ref);
+          removeWebhooksOf(ref);
           return sessions.erase(ref);
         },
       },
@@ -107,6 +112,14 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
         ...shareTable,
         add: (share: Share, max: number) =>
           sessions.load(share.ref) ? shares.add(share, max) : ('no_session' as const),
+      },
+      whileOpen,
+    ),
+    webhooks: guarded(
+      {
+        ...webhookTable,
+        put: (webhook: Webhook & WebhookProgress, max: { readonly turn: number; readonly owner: number }) =>
+          sessions.load(webhook.ref) ? webhooks.put(webhook, max) : ('no_session' as const),
       },
       whileOpen,
     ),
