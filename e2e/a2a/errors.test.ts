@@ -58,9 +58,9 @@ describe('an invalid request', () => {
     [rpc('GetTask', ['id']), -32600, 7],
     [rpc('message/sent', {}), -32601, 7],
     [rpc('message/send', {}), -32602, 7],
-    [rpc('tasks/pushNotificationConfig/set', {}), -32003, 7],
+    [rpc('tasks/pushNotificationConfig/set', {}), -32602, 7],
     [rpc('toString', {}), -32601, 7],
-    [rpc('CreateTaskPushNotificationConfig', {}), -32003, 7],
+    [rpc('CreateTaskPushNotificationConfig', {}), -32602, 7],
     [rpc('GetExtendedAgentCard', {}), -32007, 7],
   ])('%p', async (body, code, id) => {
     const response = await post(body);
@@ -296,7 +296,7 @@ describe('the agent card', () => {
         { url: `${closed.http}/a2a`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
         { url: `${closed.http}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
       ],
-      capabilities: { streaming: true, pushNotifications: false },
+      capabilities: { streaming: true, pushNotifications: true },
       securitySchemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer' } } },
       securityRequirements: [{ schemes: { bearer: { list: [] } } }],
       defaultOutputModes: ['text/plain'],

@@ -21,6 +21,7 @@ async function run(): Promise<Figures | null> {
   const server = await startTestServer({
     ...model.settings,
     PARLANCE_API_REQUESTS_PER_MINUTE: '100000',
+    PARLANCE_PUSH_NOTIFICATIONS: 'any',
     PARLANCE_TOOLS: join(import.meta.dir, 'a2a/tools.ts'),
   });
   /** The kit says what it expects in the ids of its messages. */

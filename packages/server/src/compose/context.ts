@@ -28,6 +28,7 @@ import type { Readiness } from '../telemetry/readiness.ts';
 import type { McpTools } from '../tools/mcp/open.ts';
 import type { ServerContext } from './dialects.ts';
 import type { Backend } from './engine.ts';
+import { sealedWebhooks } from './sealed-webhooks.ts';
 import type { LiveConfig } from './setup/live-config.ts';
 import { modelLists, modelsOf, vendorStates } from './setup/model-lists.ts';
 import type { LiveSetup } from './setup/open.ts';
@@ -44,7 +45,7 @@ export type ContextParts = {
 
 export function serverContext(config: Config, parts: ContextParts): ServerContext {
   const { backend, dialects, state, sockets, budgets, readiness } = parts;
-  const { engine, authenticator, log, metrics, store, mcp, own, prices, sandbox, setup } = backend;
+  const { engine, authenticator, log, metrics, storage, store, mcp, own, prices, sandbox, setup } = backend;
   return {
     engine,
     own,
@@ -91,6 +92,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
     stream: heldStreams(authenticator, eventStreams(config, { log, meter: metrics, streams: state.streams })),
     decisions: store.decisions,
     preferences: store.preferences,
+    webhooks: sealedWebhooks(store.webhooks, storage.secret),
     countRequest: requestCounter(config, metrics),
     refused: (limit) => metrics.add('refusals', limit),
   };

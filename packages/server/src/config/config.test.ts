@@ -117,6 +117,7 @@ describe('defaults', () => {
       channelsHost: undefined,
       channelsPort: undefined,
       channelsUseTls: false,
+      pushNotifications: 'public',
       rules: [],
       agents: [],
       domains: [],

@@ -362,6 +362,18 @@ const CHANNELS = {
   },
 } as const satisfies Record<string, Setting>;
 
+const A2A = {
+  pushNotifications: {
+    env: ['PARLANCE_PUSH_NOTIFICATIONS'],
+    flag: '--push-notifications',
+    argument: 'off|public|any',
+    fallback: 'public',
+    schema: () => oneOf(['off', 'public', 'any']),
+    description:
+      'where A2A clients may have updates of tasks sent: public refuses addresses of private networks and of this machine, any allows them',
+  },
+} as const satisfies Record<string, Setting>;
+
 // The default agent and its tools.
 
 const AGENT = {
@@ -658,6 +670,7 @@ export const SETTINGS = {
   ...OPERATION,
   ...LIMITS,
   ...CHANNELS,
+  ...A2A,
   ...FILE_ONLY,
 } as const satisfies Record<string, Setting>;
 

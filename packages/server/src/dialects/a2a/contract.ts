@@ -190,13 +190,41 @@ export type SentMessage = z.output<typeof SentMessage>;
 
 const HistoryLength = z.int().min(0).optional();
 
+/** What goes into headers. */
+const HeaderText = z.string().regex(/^[\x20-\x7e]*$/, 'must be printable ASCII');
+const absentIfEmpty = (text: string): string | undefined => (text === '' ? undefined : text);
+
+/** Where updates of a task are sent. */
+export const PushTarget = z.object({
+  url: z
+    .string()
+    .min(1)
+    .max(2_000)
+    .refine(isWebAddress, 'must be an http or https address without a password'),
+  token: HeaderText.max(2_000).transform(absentIfEmpty).optional(),
+  authentication: z
+    .object({
+      scheme: z.string().regex(/^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/, 'must be the name of a scheme'),
+      credentials: HeaderText.max(8_000).transform(absentIfEmpty).optional(),
+    })
+    .nullish(),
+});
+
+function isWebAddress(text: string): boolean {
+  const url = URL.parse(text);
+  return /^https?:$/.test(url?.protocol ?? '') && url?.username === '' && url.password === '';
+}
+
+const PushConfig = PushTarget.extend({ id: Id });
+export type PushConfig = z.output<typeof PushConfig>;
+
 export const SendParams = z.object({
   message: SentMessage,
   configuration: z
     .object({
       historyLength: HistoryLength,
       returnImmediately: z.boolean().default(false),
-      taskPushNotificationConfig: z.unknown().optional(),
+      taskPushNotificationConfig: PushConfig.nullish(),
     })
     .prefault({}),
   metadata: Metadata,
@@ -208,6 +236,10 @@ const TaskId = z.string().min(1).max(200);
 export const GetParams = z.object({ id: TaskId, historyLength: HistoryLength });
 
 export const TaskParams = z.object({ id: TaskId });
+
+export const PushParams = PushConfig.extend({ taskId: TaskId });
+export const PushNameParams = z.object({ taskId: TaskId, id: TaskId });
+export const PushListParams = z.object({ taskId: TaskId });
 
 export const ListParams = z.object({
   contextId: Id,
@@ -249,6 +281,9 @@ export const HttpSendRequest: z.ZodType = named(
   z.looseObject({ message: z.looseObject({}) }),
 );
 
+/** A body of HTTP+JSON, which `PushParams` parses. */
+export const HttpPushRequest: z.ZodType = named('A2aPushRequest', z.looseObject({ url: z.string() }));
+
 /** Parameters of HTTP+JSON in the address, as texts. */
 export const HttpGetQuery = z.object({ historyLength: z.coerce.number().int().min(0).optional() });
 export const HttpListQuery = z.object({
@@ -268,6 +303,11 @@ const message = (messageId: string, text: string, about: object = {}) => ({
 
 const SENT = '4d2e4a76-4f5a-4b53-9a3f-2a1f3f8f4c01';
 const ANSWERED = '4d2e4a76-4f5a-4b53-9a3f-2a1f3f8f4c02';
+
+const PUSHED = {
+  url: 'https://client.example/a2a/updates',
+  authentication: { scheme: 'Bearer', credentials: 'secret-of-this-task' },
+};
 
 export const examples: Examples<RequestExample> = ({ session, turn, approval }) => [
   {
@@ -301,6 +341,10 @@ export const examples: Examples<RequestExample> = ({ session, turn, approval }) 
   { title: 'List tasks', ...call('ListTasks', { contextId: session, pageSize: 10 }) },
   { title: 'Cancel a task', ...call('CancelTask', { id: turn }) },
   { title: 'Subscribe to a task', ...call('SubscribeToTask', { id: turn }) },
+  {
+    title: 'Have the updates of a task sent to an address',
+    ...call('CreateTaskPushNotificationConfig', { taskId: turn, ...PUSHED }),
+  },
 ];
 
 /** Of the endpoints of HTTP+JSON. */
@@ -320,7 +364,9 @@ export const httpExamples = {
       body: message(`${SENT}-4`, 'count to 3', { contextId: session }),
     },
   ],
-  push: ({ turn }) => [{ params: { task: turn } }],
+  push: ({ turn }) => [{ params: { task: turn }, body: PUSHED }],
+  pushed: ({ turn }) => [{ params: { task: turn } }],
+  pushConfig: ({ turn }) => [{ params: { task: turn, config: turn } }],
   task: ({ turn }) => [{ params: { task: turn }, query: { historyLength: '0' } }],
   operation: ({ turn }) => [
     { title: 'Cancel a task', params: { task: `${turn}:cancel` } },
@@ -346,7 +392,7 @@ export function schemas() {
       ),
       capabilities: z.object({
         streaming: z.literal(true),
-        pushNotifications: z.literal(false),
+        pushNotifications: z.boolean(),
         extendedAgentCard: z.literal(false),
       }),
       securitySchemes: z
@@ -438,6 +484,22 @@ export function schemas() {
     data: z.array(z.record(z.string(), z.string())).optional(),
   });
 
+  const A2aPushConfig = named(
+    'A2aPushConfig',
+    z.object({
+      id: z.string().describe('the id of the task if the client has chosen none'),
+      taskId: z.string(),
+      url: z.string(),
+      token: z.string().optional(),
+      authentication: z.object({ scheme: z.string() }).optional().describe('credentials are not shown again'),
+    }),
+  );
+
+  const A2aPushConfigs = named(
+    'A2aPushConfigs',
+    z.object({ configs: z.array(A2aPushConfig), nextPageToken: z.literal('') }),
+  );
+
   const A2aSendResponse = named('A2aSendResponse', z.object({ task: A2aTask }));
 
   const A2aHttpError = named(
@@ -460,7 +522,14 @@ export function schemas() {
       z.object({
         jsonrpc: z.literal('2.0'),
         id: RpcId,
-        result: z.union([z.object({ task: A2aTask }), A2aTask, A2aTaskPage]),
+        result: z.union([
+          z.object({ task: A2aTask }),
+          A2aTask,
+          A2aTaskPage,
+          A2aPushConfig,
+          A2aPushConfigs,
+          z.strictObject({}),
+        ]),
       }),
       A2aError,
     ]),
@@ -471,6 +540,9 @@ export function schemas() {
     A2aMessage,
     A2aTask,
     A2aTaskPage,
+    A2aPushConfig,
+    A2aPushConfigs,
+    A2aNothing: named('A2aNothing', z.strictObject({})),
     A2aSendResponse,
     A2aError,
     A2aHttpError,
@@ -483,6 +555,7 @@ export type Message = Sent<z.output<Schemas['A2aMessage']>>;
 export type Part = Message['parts'][number];
 export type Task = Sent<z.output<Schemas['A2aTask']>>;
 export type TaskPage = Sent<z.output<Schemas['A2aTaskPage']>>;
+export type TaskPushConfig = Sent<z.output<Schemas['A2aPushConfig']>>;
 
 type About = { readonly taskId: string; readonly contextId: string };
 
@@ -497,6 +570,11 @@ export type StreamResponse =
         readonly lastChunk: boolean;
       };
     };
+
+export function taskIdOf(response: StreamResponse): string {
+  if ('task' in response) return response.task.id;
+  return 'statusUpdate' in response ? response.statusUpdate.taskId : response.artifactUpdate.taskId;
+}
 
 const NODE_SCRIPT = {
   title: 'Node and Bun, with @a2a-js/sdk',

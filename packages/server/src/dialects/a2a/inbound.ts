@@ -1,4 +1,5 @@
 /** In: the agent card, JSON-RPC at one path, and HTTP+JSON below it. */
+import { isObject } from '@parlance/protocol';
 import { z } from 'zod';
 import { tagged } from '../../http/conditional.ts';
 import { endpointOf } from '../kit/endpoint.ts';
@@ -19,6 +20,7 @@ import {
   examples,
   HttpGetQuery,
   HttpListQuery,
+  HttpPushRequest,
   HttpSendRequest,
   httpExamples,
   httpFailure,
@@ -31,7 +33,7 @@ import {
 } from './contract.ts';
 import { type Call, METHODS, type Method, refusedMethod, type StreamEncoding } from './methods.ts';
 import type { Context } from './tasks.ts';
-import { legacyMethod } from './v03.ts';
+import { legacyFrame, legacyMethod } from './v03.ts';
 
 const endpoint = endpointOf<Context, ReturnType<typeof schemas>>();
 
@@ -46,7 +48,7 @@ const card = endpoint({
     200: { description: 'The card', schema: 'A2aAgentCard' },
     304: { description: 'The card has not changed' },
   },
-  handle({ request, headers }, { about, cards, engine, now, originOf }) {
+  handle({ request, headers }, { about, cards, engine, now, originOf, push }) {
     const { agents, domains } = engine.catalog.listed;
     const url = `${originOf(request)}${RPC_PATH}`;
     // Clients of 0.3 do not name a version.
@@ -60,7 +62,7 @@ const card = endpoint({
         { url, protocolBinding: 'HTTP+JSON', protocolVersion: PROTOCOL_VERSION },
         { url, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
       ],
-      capabilities: { streaming: true, pushNotifications: false, extendedAgentCard: false },
+      capabilities: { streaming: true, pushNotifications: push !== null, extendedAgentCard: false },
       ...(about.auth === 'required' && {
         securitySchemes: {
           bearer: {
@@ -116,7 +118,7 @@ const rpc = endpoint({
   method: 'post',
   path: RPC_PATH,
   summary:
-    'JSON-RPC: SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, and the methods of version 0.3',
+    'JSON-RPC: SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, push notification configurations, and the methods of version 0.3',
   security: 'caller',
   headers: RequestHeaders,
   body: RpcRequest,
@@ -140,19 +142,21 @@ const rpc = endpoint({
     const { id, method, params, isNotification } = read(body);
     const legacy = legacyMethod(method);
     checkVersion(headers['a2a-version'], legacy !== null);
-    const { run, frameOf } = legacy ?? { run: methodNamed(METHODS, method), frameOf: null };
-    if (!run) throw refusedMethod(method);
+    const name = legacy?.method ?? method;
+    const run = methodNamed(METHODS, name);
+    if (!run) throw refusedMethod(name);
     const encoding: StreamEncoding = {
-      frame: (frame, text) => rpcEvent(id, frameOf ? JSON.stringify(frameOf(frame)) : text),
+      frame: (frame, text) => rpcEvent(id, legacy ? JSON.stringify(legacyFrame(frame)) : text),
       failure: (fault) => `data: ${JSON.stringify(errorMessage(id, rpcError(fault)))}\n\n`,
     };
-    const result = await run(ctx, { request, principal, encoding }, params);
+    const call = { request, principal, encoding, version: legacy ? '0.3' : '1.0' } as const;
+    const result = await run(ctx, call, legacy ? legacy.paramsOf(params) : params);
     if (isNotification) {
       if (result instanceof Response) await result.body?.cancel();
       return c.body(null, 204);
     }
     if (result instanceof Response) return result;
-    return new Response(resultText(id, JSON.stringify(result)), {
+    return new Response(resultText(id, JSON.stringify(legacy ? legacy.resultOf(result) : result)), {
       headers: { 'content-type': 'application/json' },
     });
   },
@@ -203,13 +207,14 @@ async function http(
     request,
     principal,
     headers,
-  }: Omit<Call, 'encoding'> & { readonly headers: z.output<typeof RequestHeaders> },
+  }: Pick<Call, 'principal' | 'request'> & { readonly headers: z.output<typeof RequestHeaders> },
   params: unknown,
 ): Promise<Response> {
   checkVersion(headers['a2a-version'], false);
   const run: Method<unknown> | undefined = methodNamed(METHODS, method);
   if (!run) throw refusedMethod(method);
-  const result = await run(ctx, { request, principal, encoding: httpEncoding }, params);
+  const call = { request, principal, encoding: httpEncoding, version: '1.0' } as const;
+  const result = await run(ctx, call, params);
   return result instanceof Response ? result : Response.json(result);
 }
 
@@ -285,17 +290,75 @@ const httpTaskOperation = endpoint({
   },
 });
 
-const push = endpoint({
+const CONFIGS = `${RPC_PATH}/tasks/{task}/pushNotificationConfigs` as const;
+const COMMON = { security: 'caller', headers: RequestHeaders } as const;
+const PUSH_ERRORS = [400, 401, 403, 404, 429, 503] as const;
+
+const createPush = endpoint({
+  ...COMMON,
   method: 'post',
-  path: `${RPC_PATH}/tasks/{task}/pushNotificationConfigs`,
-  summary: 'HTTP+JSON: push notifications, which are not supported',
-  security: 'caller',
+  path: CONFIGS,
+  summary: 'HTTP+JSON: have the updates of a task sent to an address',
+  body: HttpPushRequest,
+  parsed: anyBody,
   examples: httpExamples.push,
-  answers: { 200: { description: 'Not sent' } },
-  errors: [400, 401, 403, 429],
-  handle(): Response {
-    throw refusedMethod('CreateTaskPushNotificationConfig');
-  },
+  allow: ({ request }) => checkContentType(request),
+  answers: { 200: { description: 'The configuration', schema: 'A2aPushConfig' } },
+  errors: ERRORS,
+  handle: (call, ctx) =>
+    http(ctx, 'CreateTaskPushNotificationConfig', call, {
+      ...(isObject(call.body) ? call.body : {}),
+      taskId: call.params.task,
+    }),
 });
 
-export const endpoints = [card, rpc, httpTasks, httpTask, httpTaskOperation, push, httpMessage];
+const listPush = endpoint({
+  ...COMMON,
+  method: 'get',
+  path: CONFIGS,
+  summary: 'HTTP+JSON: where the updates of a task are sent',
+  examples: httpExamples.pushed,
+  answers: { 200: { description: 'The configurations', schema: 'A2aPushConfigs' } },
+  errors: PUSH_ERRORS,
+  handle: (call, ctx) => http(ctx, 'ListTaskPushNotificationConfigs', call, { taskId: call.params.task }),
+});
+
+const findPush = endpoint({
+  ...COMMON,
+  method: 'get',
+  path: `${CONFIGS}/{config}`,
+  summary: 'HTTP+JSON: a push notification configuration',
+  examples: httpExamples.pushConfig,
+  answers: { 200: { description: 'The configuration', schema: 'A2aPushConfig' } },
+  errors: PUSH_ERRORS,
+  handle: (call, ctx) => http(ctx, 'GetTaskPushNotificationConfig', call, pushName(call.params)),
+});
+
+const deletePush = endpoint({
+  ...COMMON,
+  method: 'delete',
+  path: `${CONFIGS}/{config}`,
+  summary: 'HTTP+JSON: send no more updates there',
+  examples: httpExamples.pushConfig,
+  answers: { 200: { description: 'Deleted, or there was none', schema: 'A2aNothing' } },
+  errors: PUSH_ERRORS,
+  handle: (call, ctx) => http(ctx, 'DeleteTaskPushNotificationConfig', call, pushName(call.params)),
+});
+
+const pushName = ({ task, config }: { readonly task: string; readonly config: string }) => ({
+  taskId: task,
+  id: config,
+});
+
+export const endpoints = [
+  card,
+  rpc,
+  httpTasks,
+  httpTask,
+  httpTaskOperation,
+  createPush,
+  listPush,
+  findPush,
+  deletePush,
+  httpMessage,
+];

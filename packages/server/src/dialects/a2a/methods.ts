@@ -1,7 +1,7 @@
 /** In: the methods of the protocol, which its bindings share, and tasks as streams. */
 import { Fault, isObject, type Principal, SessionId, type TurnId } from '@parlance/protocol';
 import type { z } from 'zod';
-import type { IndexedTurn } from '../../core/index.ts';
+import type { IndexedTurn, SessionRef } from '../../core/index.ts';
 import type { EventStream } from '../../http/connection.ts';
 import { mayStaySilent } from '../../http/idle-connections.ts';
 import { invalidParams, paramsOf, RpcFault } from '../kit/json-rpc.ts';
@@ -11,6 +11,9 @@ import {
   hasEnded,
   isInterrupted,
   ListParams,
+  PushListParams,
+  PushNameParams,
+  PushParams,
   SendParams,
   type StreamResponse,
   type Task,
@@ -18,6 +21,7 @@ import {
   TaskParams,
 } from './contract.ts';
 import { shownTask } from './outbound.ts';
+import type { PushNotifications, Version } from './push.ts';
 import { submit } from './send-message.ts';
 import { type Context, findTask, readTask, rereadTask, TaskFeed, turnState } from './tasks.ts';
 
@@ -25,6 +29,8 @@ export type Call = {
   readonly request: Request;
   readonly principal: Principal;
   readonly encoding: StreamEncoding;
+  /** of the protocol, as the client speaks it */
+  readonly version: Version;
 };
 
 /** How a binding writes an event of a stream. */
@@ -60,9 +66,10 @@ function camelCased(value: unknown, depth = 0): unknown {
 /** The methods of the protocol, for all of its bindings. */
 export const METHODS: Readonly<Record<string, Method<unknown>>> = {
   SendMessage: method(SendParams, sendMessage),
-  SendStreamingMessage: method(SendParams, async (ctx, { request, principal, encoding }, params) =>
-    streamTask(ctx, request, { feed: await submit(ctx, principal, params), encoding, endsIfWaiting: true }),
-  ),
+  SendStreamingMessage: method(SendParams, async (ctx, call, params) => {
+    const feed = await submitted(ctx, call, params);
+    return streamTask(ctx, call.request, { feed, encoding: call.encoding, endsIfWaiting: true });
+  }),
   GetTask: method(GetParams, async (ctx, { principal }, { id, historyLength }) => {
     const { task } = await existing(ctx, principal, id);
     return shownTask(task, historyLength);
@@ -85,12 +92,59 @@ export const METHODS: Readonly<Record<string, Method<unknown>>> = {
     }
     return streamTask(ctx, request, { feed, encoding, endsIfWaiting: false });
   }),
+  CreateTaskPushNotificationConfig: method(PushParams, async (ctx, { principal, version }, params) => {
+    const push = pushOf(ctx);
+    const { taskId, ...config } = params;
+    const { turn } = await existing(ctx, principal, taskId);
+    const { ref, id } = turn;
+    return push.add(principal, { ref, turn: id, config, version, after: await headOf(ctx, ref) });
+  }),
+  GetTaskPushNotificationConfig: method(PushNameParams, async (ctx, { principal }, { taskId, id }) => {
+    const push = pushOf(ctx);
+    const { turn } = await existing(ctx, principal, taskId);
+    return push.find(turn.ref, turn.id, id);
+  }),
+  ListTaskPushNotificationConfigs: method(PushListParams, async (ctx, { principal }, { taskId }) => {
+    const push = pushOf(ctx);
+    const { turn } = await existing(ctx, principal, taskId);
+    return { configs: await push.list(turn.ref, turn.id), nextPageToken: '' };
+  }),
+  DeleteTaskPushNotificationConfig: method(PushNameParams, async (ctx, { principal }, { taskId, id }) => {
+    const push = pushOf(ctx);
+    const { turn } = await existing(ctx, principal, taskId);
+    await push.remove(principal, turn.ref, turn.id, id);
+    return {};
+  }),
 };
+
+function pushOf({ push }: Context): PushNotifications {
+  if (push) return push;
+  throw new RpcFault(CODES.PUSH_NOTIFICATION_NOT_SUPPORTED, 'There are no push notifications.');
+}
+
+const headOf = async ({ engine }: Context, ref: SessionRef): Promise<number> =>
+  (await engine.record(ref))?.head ?? 0;
+
+/** Submits the message and remembers where to send the updates that follow it. */
+async function submitted(ctx: Context, { principal, version }: Call, params: SendParams): Promise<TaskFeed> {
+  const config = params.configuration.taskPushNotificationConfig;
+  if (!config) return submit(ctx, principal, params);
+  const push = pushOf(ctx);
+  const { taskId } = params.message;
+  const answered = taskId === undefined ? null : await findTask(ctx, principal, taskId);
+  const after = answered ? await headOf(ctx, answered.ref) : 0;
+  const feed = await submit(ctx, principal, params);
+  try {
+    await push.add(principal, { ref: feed.ref, turn: feed.taskId, config, version, after });
+    return feed;
+  } catch (thrown) {
+    feed.close();
+    throw thrown;
+  }
+}
 
 /** Methods of the protocol that are not supported. */
 export function refusedMethod(name: string): RpcFault {
-  if (/^(?:Create|Get|List|Delete)TaskPushNotificationConfigs?$/.test(name))
-    return new RpcFault(CODES.PUSH_NOTIFICATION_NOT_SUPPORTED, 'There are no push notifications.');
   if (name === 'GetExtendedAgentCard')
     return new RpcFault(CODES.EXTENDED_AGENT_CARD_NOT_CONFIGURED, 'The public agent card is the only one.');
   return new RpcFault(CODES.method, 'There is no such method.');
@@ -109,11 +163,11 @@ async function existing(
   return { turn, task };
 }
 
-async function sendMessage(ctx: Context, { request, principal }: Call, params: SendParams): Promise<object> {
+async function sendMessage(ctx: Context, call: Call, params: SendParams): Promise<object> {
   const { returnImmediately, historyLength } = params.configuration;
-  const feed = await submit(ctx, principal, params);
+  const feed = await submitted(ctx, call, params);
   try {
-    if (!returnImmediately) await settled(request, feed);
+    if (!returnImmediately) await settled(call.request, feed);
     // As long as the feed is open, the task is in memory.
     const task = await rereadTask(ctx, { id: feed.taskId, ref: feed.ref });
     if (!task) throw noTask();

@@ -36,9 +36,7 @@ import {
 
 /** Follows the task from before the message was submitted; the feed is empty if the task has ended. The caller must close it. */
 export async function submit(ctx: Context, principal: Principal, params: SendParams): Promise<TaskFeed> {
-  const { message, configuration } = params;
-  if (configuration.taskPushNotificationConfig != null)
-    throw new RpcFault(CODES.PUSH_NOTIFICATION_NOT_SUPPORTED, 'There are no push notifications.');
+  const { message } = params;
   const caller: Caller = { principal, dialect: 'a2a' };
   return message.taskId === undefined
     ? startTask(ctx, caller, params)

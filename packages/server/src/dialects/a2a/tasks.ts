@@ -12,13 +12,17 @@ import {
   type StreamResponse,
   type Task,
   type TaskState,
+  taskIdOf,
 } from './contract.ts';
 import { presentTask, START, type State, step, taskObject } from './outbound.ts';
+import type { PushNotifications, Settings } from './push.ts';
 
 /** The context of the endpoints. */
-export type Context = DialectContext & {
+export type Context = DialectContext<Settings> & {
   readonly hub: SubscriptionHub<State>;
   readonly cards: { changedAt(card: string, now: number): number };
+  /** null: there are none */
+  readonly push: PushNotifications | null;
 };
 
 // Ids are derived from message ids, so that a repeated message is the same task.
@@ -220,9 +224,4 @@ export class TaskFeed implements Subscriber {
       this.#settles.resolve();
     }
   }
-}
-
-function taskIdOf(response: StreamResponse): string {
-  if ('task' in response) return response.task.id;
-  return 'statusUpdate' in response ? response.statusUpdate.taskId : response.artifactUpdate.taskId;
 }

@@ -4,46 +4,59 @@
  */
 import { isObject, type Json } from '@parlance/protocol';
 import { methodNamed } from '../kit/json-rpc.ts';
-import { isInterrupted, type Message, type Part, type StreamResponse, type Task } from './contract.ts';
-import { METHODS, type Method, refusedMethod } from './methods.ts';
+import {
+  isInterrupted,
+  type Message,
+  type Part,
+  type StreamResponse,
+  type Task,
+  type TaskPushConfig,
+} from './contract.ts';
 
 type Legacy = {
-  readonly run: Method<unknown>;
-  readonly frameOf: (frame: StreamResponse) => object;
+  /** the method of 1.0 */
+  readonly method: string;
+  paramsOf(params: unknown): unknown;
+  resultOf(result: object): object | null;
 };
 
 /** Null if the method is none of 0.3. */
-export function legacyMethod(name: string): Legacy | null {
-  const known = methodNamed(LEGACY, name);
-  if (known === undefined) return null;
-  const run = methodNamed(METHODS, known);
-  if (!run) throw refusedMethod(known);
-  return {
-    frameOf,
-    async run(ctx, call, params) {
-      const result = await run(ctx, call, paramsOf(params));
-      if (result instanceof Response) return result;
-      return taskOf('task' in result ? (result.task as Task) : (result as Task));
-    },
-  };
-}
+export const legacyMethod = (name: string): Legacy | null => methodNamed(LEGACY, name) ?? null;
 
-const LEGACY: Readonly<Record<string, string>> = {
-  'message/send': 'SendMessage',
-  'message/stream': 'SendStreamingMessage',
-  'tasks/get': 'GetTask',
-  'tasks/cancel': 'CancelTask',
-  'tasks/resubscribe': 'SubscribeToTask',
-  'tasks/pushNotificationConfig/set': 'CreateTaskPushNotificationConfig',
-  'tasks/pushNotificationConfig/get': 'GetTaskPushNotificationConfig',
-  'tasks/pushNotificationConfig/list': 'ListTaskPushNotificationConfigs',
-  'tasks/pushNotificationConfig/delete': 'DeleteTaskPushNotificationConfig',
-  'agent/getAuthenticatedExtendedCard': 'GetExtendedAgentCard',
+const taskResult = (result: object): object =>
+  legacyTask('task' in result ? (result.task as Task) : (result as Task));
+const configResult = (result: object): object => configOf(result as TaskPushConfig);
+
+const legacy = (method: string, paramsOf: Legacy['paramsOf'], resultOf: Legacy['resultOf']): Legacy => ({
+  method,
+  paramsOf,
+  resultOf,
+});
+const asIs = (params: unknown): unknown => params;
+
+const LEGACY: Readonly<Record<string, Legacy>> = {
+  'message/send': legacy('SendMessage', messageParams, taskResult),
+  'message/stream': legacy('SendStreamingMessage', messageParams, taskResult),
+  'tasks/get': legacy('GetTask', asIs, taskResult),
+  'tasks/cancel': legacy('CancelTask', asIs, taskResult),
+  'tasks/resubscribe': legacy('SubscribeToTask', asIs, taskResult),
+  'tasks/pushNotificationConfig/set': legacy(
+    'CreateTaskPushNotificationConfig',
+    (params) =>
+      isObject(params) ? { ...pushConfig(params.pushNotificationConfig), taskId: params.taskId } : params,
+    configResult,
+  ),
+  'tasks/pushNotificationConfig/get': legacy('GetTaskPushNotificationConfig', pushName, configResult),
+  'tasks/pushNotificationConfig/list': legacy('ListTaskPushNotificationConfigs', pushName, (result) =>
+    'configs' in result ? (result.configs as TaskPushConfig[]).map(configOf) : [],
+  ),
+  'tasks/pushNotificationConfig/delete': legacy('DeleteTaskPushNotificationConfig', pushName, () => null),
+  'agent/getAuthenticatedExtendedCard': legacy('GetExtendedAgentCard', asIs, asObject),
 };
 
 // In: what has not the form of 0.3 is passed on, and refused by the schemas of 1.0.
 
-function paramsOf(params: unknown): unknown {
+function messageParams(params: unknown): unknown {
   if (!isObject(params) || !isObject(params.message)) return params;
   const { message } = params;
   const { blocking, ...configuration } = isObject(params.configuration) ? params.configuration : {};
@@ -58,9 +71,33 @@ function paramsOf(params: unknown): unknown {
     configuration: {
       ...others,
       returnImmediately: blocking === false,
-      ...(pushNotificationConfig != null && { taskPushNotificationConfig: pushNotificationConfig }),
+      ...(pushNotificationConfig != null && {
+        taskPushNotificationConfig: pushConfig(pushNotificationConfig),
+      }),
     },
   };
+}
+
+/** Of the schemes that a client accepts, the first is used. */
+function pushConfig(config: unknown): object {
+  if (!isObject(config)) return {};
+  const { id, url, token, authentication } = config;
+  const { schemes, credentials } = isObject(authentication) ? authentication : {};
+  const [scheme] = Array.isArray(schemes) ? schemes : [];
+  return {
+    ...(id != null && { id }),
+    url,
+    ...(token != null && { token }),
+    ...(scheme !== undefined && {
+      authentication: { scheme, ...(credentials != null && { credentials }) },
+    }),
+  };
+}
+
+/** A configuration without a name has the id of its task. */
+function pushName(params: unknown): unknown {
+  if (!isObject(params)) return params;
+  return { taskId: params.id, id: params.pushNotificationConfigId ?? params.id };
 }
 
 function sentPart(part: unknown): unknown {
@@ -85,7 +122,7 @@ const stateOf = ({ state, message, timestamp }: Task['status']) => ({
   timestamp,
 });
 
-const taskOf = ({ id, contextId, status, artifacts, history }: Task) => ({
+export const legacyTask = ({ id, contextId, status, artifacts, history }: Task) => ({
   kind: 'task',
   id,
   contextId,
@@ -116,11 +153,23 @@ function partOf(part: Part): object {
   return { kind: 'file', file: { ...content, ...about } };
 }
 
-const asObject = (data: Json): object => (isObject(data) ? data : { value: data });
+function asObject(data: Json | object): object {
+  return isObject(data) ? data : { value: data };
+}
+
+const configOf = ({ id, taskId, url, token, authentication }: TaskPushConfig) => ({
+  taskId,
+  pushNotificationConfig: {
+    id,
+    url,
+    ...(token !== undefined && { token }),
+    ...(authentication && { authentication: { schemes: [authentication.scheme] } }),
+  },
+});
 
 /** An event of a stream. */
-function frameOf(frame: StreamResponse): object {
-  if ('task' in frame) return taskOf(frame.task);
+export function legacyFrame(frame: StreamResponse): object {
+  if ('task' in frame) return legacyTask(frame.task);
   if ('statusUpdate' in frame) {
     const { taskId, contextId, status } = frame.statusUpdate;
     const final = isInterrupted(status.state);

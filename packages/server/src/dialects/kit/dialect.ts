@@ -6,7 +6,7 @@
 import { asFault, type Fault } from '@parlance/protocol';
 import type { z } from 'zod';
 import type { DecisionStore, PreferenceStore } from '../../accounts/store.ts';
-import type { Agent, Domain, Engine, Figures, Log, OwnModules } from '../../core/index.ts';
+import type { Agent, Domain, Engine, Figures, Log, OwnModules, WebhookStore } from '../../core/index.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
 import type { Connection, OpenStream, Socket } from '../../http/connection.ts';
 import type { ReadBody } from '../../http/read-body.ts';
@@ -165,6 +165,8 @@ export type DialectContext<Settings = unknown> = {
   readonly decisions: DecisionStore;
   /** preferences of users */
   readonly preferences: PreferenceStore;
+  /** addresses to which the updates of turns are sent; their targets are encrypted */
+  readonly webhooks: WebhookStore;
   /** Counts a request. Throws `limited` if its caller sends too many. */
   readonly countRequest: (request: Request) => void;
   /** counts a request that was refused because of that limit */
