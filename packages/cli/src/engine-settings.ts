@@ -18,10 +18,8 @@ const SMALL = {
 
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'];
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
 /** The variables missing from the environment; the runtime reads them only at startup. */
-export function missingSettings(env: Environment): Record<string, string> {
+export function missingSettings(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
   const settings = {
     ...(PROXIES.some((name) => env[name]) && REQUESTS),
     ...(env.PARLANCE_PROFILE === 'small' && SMALL),

@@ -22,9 +22,7 @@ const OWN = [
   { name: 'quit', about: 'Leave' },
 ] as const;
 
-type OwnName = (typeof OWN)[number]['name'];
-
-export type Command = Slash | { readonly name: OwnName; readonly argument: '' };
+export type Command = Slash | { readonly name: (typeof OWN)[number]['name']; readonly argument: '' };
 
 /** Null if the text is a message to the agent. */
 export function parseCommand(text: string): Command | null {

@@ -14,9 +14,7 @@ export async function openInBrowser(address: string): Promise<boolean> {
   }
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-function openerOf(env: Environment, platform: string): string[] | null {
+function openerOf(env: Readonly<Record<string, string | undefined>>, platform: string): string[] | null {
   const named = env.BROWSER?.split(':', 1)[0] ?? '';
   if (named !== '') return Bun.which(named) ? [named] : null;
   if (platform === 'darwin') return env.SSH_CONNECTION ? null : ['open'];

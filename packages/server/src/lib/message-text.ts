@@ -15,9 +15,7 @@ export function messageText(event: DurableEvent): string | null {
   }
 }
 
-type HistoryItem = DurableEvent<'history.imported'>['items'][number];
-
-const itemText = (item: HistoryItem): string => {
+const itemText = (item: DurableEvent<'history.imported'>['items'][number]): string => {
   if (item.type === 'user') return textOf(item.parts);
   return item.type === 'text' ? item.text : '';
 };

@@ -262,9 +262,7 @@ function ended(state: State, event: Record<string, unknown>, incomplete: boolean
   return [{ type: 'ended', usage, stop }];
 }
 
-type VendorUsage = z.infer<typeof End>['response']['usage'];
-
-const usageOf = (usage: VendorUsage): Usage => ({
+const usageOf = (usage: z.infer<typeof End>['response']['usage']): Usage => ({
   inputTokens: usage?.input_tokens ?? 0,
   outputTokens: usage?.output_tokens ?? 0,
   cachedTokens: usage?.input_tokens_details?.cached_tokens ?? undefined,

@@ -52,12 +52,10 @@ async function isBinary(file: FileHandle): Promise<boolean> {
   return buffer.subarray(0, bytesRead).includes(0);
 }
 
-type Page = { readonly path: string; readonly offset: number; readonly limit: number };
-
 /** Needs memory for one chunk and one page, regardless of file size and line length. */
 async function readPage(
   file: FileHandle,
-  { path, offset, limit }: Page,
+  { path, offset, limit }: { readonly path: string; readonly offset: number; readonly limit: number },
   signal: AbortSignal,
 ): Promise<string> {
   let text = '';

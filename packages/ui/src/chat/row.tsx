@@ -154,9 +154,7 @@ function Rewound({ session, entry }: { session: string; entry: RewoundView }) {
   );
 }
 
-type DividerProps = { readonly icon: IconName; readonly children: ReactNode };
-
-function Divider({ icon, children }: DividerProps) {
+function Divider({ icon, children }: { readonly icon: IconName; readonly children: ReactNode }) {
   return (
     <p className="divider">
       <Icon name={icon} />
@@ -280,10 +278,8 @@ export const SendingRow = ({ parts }: { parts: readonly Part[] }) => (
   </div>
 );
 
-type VersionsProps = { readonly of: string; readonly at: Branch['at'] };
-
 /** ‹ 1/2 › for the input with that id, unless it belongs elsewhere. */
-export function Versions({ of: input, at }: VersionsProps) {
+export function Versions({ of: input, at }: { readonly of: string; readonly at: Branch['at'] }) {
   const { branches, choose } = useContext(Branches);
   const branch = branches.get(input);
   if (branch?.at !== at) return null;

@@ -6,10 +6,8 @@ import { usePolled } from '../state/use-polled.ts';
 
 const EVERY_MS = 2_000;
 
-type DriverProps = { readonly session: string; readonly running: boolean };
-
 /** Which of several nodes drives the session, while a turn runs. For admins. */
-export function DriverChip({ session, running }: DriverProps) {
+export function DriverChip({ session, running }: { readonly session: string; readonly running: boolean }) {
   const { principal } = useServer();
   return running && principal.role === 'admin' ? <Driver session={session} /> : null;
 }

@@ -52,9 +52,7 @@ const messageTarget = ({ session, seq, title, excerpt }: FoundMessage): Target =
   open: () => go({ page: 'session', id: session }, { event: String(seq) }),
 });
 
-type PaletteProps = { readonly onClose: () => void; readonly onHelp: () => void };
-
-export function Palette({ onClose, onHelp }: PaletteProps) {
+export function Palette({ onClose, onHelp }: { readonly onClose: () => void; readonly onHelp: () => void }) {
   const dialog = useModal();
   const list = useRef<HTMLDivElement>(null);
   const id = useId();

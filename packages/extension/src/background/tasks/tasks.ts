@@ -283,12 +283,10 @@ async function inspect(tab: number, action: Action, site: string | null): Promis
   return { reasons: destination === null ? [] : ['other-origin'], target: null, destination };
 }
 
-type InspectedAction = { readonly written: string; readonly inspection: Inspection };
-
 /** A site that was allowed before needs no question for leading there. */
 async function confirmed(
   task: TaskRecord,
-  inspected: InspectedAction,
+  inspected: { readonly written: string; readonly inspection: Inspection },
   signal: AbortSignal,
 ): Promise<boolean> {
   const { written, inspection } = inspected;

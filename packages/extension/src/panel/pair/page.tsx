@@ -75,9 +75,7 @@ function problemOf(thrown: ParlanceError, url: string): string {
   return thrown.message;
 }
 
-type Waiting = Extract<Connection, { status: 'waiting' }>;
-
-function Code({ waiting }: { waiting: Waiting }) {
+function Code({ waiting }: { waiting: Extract<Connection, { status: 'waiting' }> }) {
   const { url, code } = waiting;
   const [away, setAway] = useState(false);
 

@@ -174,10 +174,8 @@ export type DecisionContext = {
   readonly child?: DurableEventBody<'input.accepted'>['child'];
 };
 
-type Created = { readonly named: boolean; readonly ephemeral?: boolean; readonly cwd?: string };
-
 export const sessionCreated = (
-  { named, ephemeral, cwd }: Created,
+  { named, ephemeral, cwd }: { readonly named: boolean; readonly ephemeral?: boolean; readonly cwd?: string },
   { dialect, domain, agent, parent }: DecisionContext,
 ): DurableEventBody => ({
   type: 'session.created',
@@ -366,12 +364,10 @@ const supersedes = ({ mode, replaces }: SubmitInput): boolean =>
 const startsTurn = (state: SessionState, command: SubmitInput): boolean =>
   !state.rewinding && (!state.turn || supersedes(command));
 
-type RewindCommand = Extract<Command, { type: 'session.rewind' }>;
-
 /** The conversation is rewound at once; the files are restored after that has been stored (`restoreFiles`). */
 function decideRewind(
   state: SessionState,
-  { to, undo: undoes, conversation, files, overwrite }: RewindCommand,
+  { to, undo: undoes, conversation, files, overwrite }: Extract<Command, { type: 'session.rewind' }>,
   context: DecisionContext,
 ): DurableEventBody[] {
   const { by } = context;

@@ -42,8 +42,6 @@ const UNCLEAR =
 type KnownLoss = LostSocket & { readonly node: NodeId | null };
 type NodeId = NonNullable<Engine['transport']>['node'];
 
-type Context = Pick<DialectContext, 'engine' | 'log' | 'newId' | 'now' | 'preferences'>;
-
 /** Shared by all sockets of a server. */
 export class StreamResume {
   readonly detached: DetachedStreams;
@@ -54,7 +52,7 @@ export class StreamResume {
 
   constructor(
     private readonly hub: SubscriptionHub<State>,
-    private readonly ctx: Context,
+    private readonly ctx: Pick<DialectContext, 'engine' | 'log' | 'newId' | 'now' | 'preferences'>,
   ) {
     this.detached = new DetachedStreams(hub, ctx);
     this.#several = new SeveralSockets(ctx);

@@ -222,12 +222,10 @@ export const confirmation = (clientId: string, { id, permissions }: Principal): 
   permissions,
 });
 
-type StatusDetails = { readonly message?: string; readonly currentTool?: string };
-
 const statusContent = (
   sessionId: string,
   status: Status,
-  { message, currentTool }: StatusDetails = {},
+  { message, currentTool }: { readonly message?: string; readonly currentTool?: string } = {},
 ): Content => ({ type: 'agent_status', status, currentTool, message, sessionId });
 
 // Tools

@@ -196,7 +196,7 @@ async function outputOf(
   };
   const context = {
     ...{ signal, folder, session, user, call, client, announce },
-    progress: (update: Progress) => {
+    progress: (update: Parameters<NonNullable<ToolContext['peer']>['progress']>[0]) => {
       peer?.progress(update);
       const { progress, total, message } = update;
       report({ message, ...(total !== undefined && { progress: (100 * progress) / total }) });
@@ -215,8 +215,6 @@ async function outputOf(
     throw thrown;
   }
 }
-
-type Progress = Parameters<NonNullable<ToolContext['peer']>['progress']>[0];
 
 // Converts the return value of an own tool to result parts.
 

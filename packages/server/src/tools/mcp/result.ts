@@ -4,8 +4,6 @@ import { isObject, type JsonObject, PromptPart, textPart } from '@parlance/proto
 import { boundedParts } from '../bounded-parts.ts';
 import { cutText } from '../cut.ts';
 
-type Content = CallToolResult['content'][number];
-
 /** Structured data is also sent as text: only small data is included twice. */
 const DATA_CHARACTERS = 4_000;
 
@@ -22,7 +20,7 @@ export function dataOf({ structuredContent }: CallToolResult): JsonObject | unde
   return structuredContent as JsonObject;
 }
 
-function partOf(item: Content): PromptPart {
+function partOf(item: CallToolResult['content'][number]): PromptPart {
   switch (item.type) {
     case 'text':
       return textPart(item.text);

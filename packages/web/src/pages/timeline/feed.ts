@@ -56,8 +56,6 @@ export const NOTHING_YET: Timeline = {
   connection: { status: 'connecting', failures: 0 },
   fault: null,
 };
-
-type Source = Pick<SessionHandle, 'id' | 'get' | 'historyPage' | 'frames'>;
 /** Subscribes to activity. Returns the unsubscribe function. */
 type Activity = (listener: (event: ActivityEvent) => void) => () => void;
 
@@ -87,7 +85,7 @@ export class TimelineFeed {
   readonly #unhear: () => void;
 
   constructor(
-    private readonly source: Source,
+    private readonly source: Pick<SessionHandle, 'id' | 'get' | 'historyPage' | 'frames'>,
     activity: Activity,
   ) {
     this.#unhear = activity((event) => this.#hear(event));
