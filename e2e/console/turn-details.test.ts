@@ -114,12 +114,12 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     chat.model.say('Done looking.');
     chat.model.end();
     await visible(chat.answer('Done looking.'));
-    const gist = page.locator('.call-summary').first();
+    const summary = page.locator('.call-summary').first();
     for (const width of [320, 480, 640, 768, 1_024, 1_440]) {
       await page.setViewportSize({ width, height: 900 });
       // The list is measured again after the size has changed.
       await gistShown();
-      expect(await gist.textContent()).toBe(LONG_PATH);
+      expect(await summary.textContent()).toBe(LONG_PATH);
       expect([width, await layoutProblems(page)]).toEqual([width, []]);
     }
     await page.setViewportSize(chat.app.screen.viewport);

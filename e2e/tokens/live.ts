@@ -22,7 +22,7 @@ const SOCKETS: Record<string, { path: string; ask: object; answer: string }> = {
   broadcast: { path: '/broadcast', ask: { type: 'nonsense' }, answer: 'error' },
   agentloop: { path: '/agentloop', ask: { type: 'nonsense' }, answer: 'error' },
   extension: { path: '/extension', ask: { type: 'ping' }, answer: 'pong' },
-  'the door that listens first': { path: '/', ask: { type: 'ping' }, answer: 'pong' },
+  'the listener that comes first': { path: '/', ask: { type: 'ping' }, answer: 'pong' },
 };
 
 export async function openAll(server: Server, name: string, token: string): Promise<EphemeralEvent[]> {
