@@ -1,5 +1,5 @@
 /** Push notifications: updates of tasks that the server sends to a receiver of the client. */
-import { afterAll, expect, test } from 'bun:test';
+import { afterAll, afterEach, expect, test } from 'bun:test';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,8 +7,10 @@ import { ClientFactory, ClientFactoryOptions } from '@a2a-js/sdk/client';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { scriptedModel } from '../scripted-model.ts';
 import { startProcess } from '../server-process.ts';
-import { failure, messageOf, requestOf, send, stateOf } from './client.ts';
-import { later, serverOf } from './stage.ts';
+import { failure, getTask, messageOf, requestOf, send, stateOf } from './client.ts';
+import { cleanUp, later, serverOf } from './stage.ts';
+
+afterEach(cleanUp);
 
 const root = mkdtempSync(join(tmpdir(), 'parlance-push-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -164,6 +166,7 @@ test('a receiver that is gone is sent nothing more', async () => {
   const other = receiver();
   const { id: taskId } = task as { id: string };
   await client.createTaskPushNotificationConfig(configOf(other.url, { taskId, id: 'other' }));
+  await until(async () => stateOf(await getTask(client, taskId)) === 'TASK_STATE_INPUT_REQUIRED');
   await send(client, 'yes', { taskId });
   await until(() => other.states().at(-1) === 'TASK_STATE_COMPLETED');
   expect(attempts).toEqual([410]);
