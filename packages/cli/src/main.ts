@@ -6,6 +6,7 @@ const USAGE = `Usage: parlance COMMAND
 
   chat       talk to an agent in the terminal, or from a script; parlance chat --help
   sessions   list and search sessions; parlance sessions --help
+  usage      tokens and costs of models; parlance usage --help
   open       open the console in the browser; parlance open --help
   init       choose a model and write the configuration; parlance init --help
   doctor     check the installation; parlance doctor --help
@@ -31,6 +32,8 @@ async function run([command, ...rest]: string[]): Promise<number | null> {
       return (await import('./commands/chat.ts')).chat(rest);
     case 'sessions':
       return (await import('./commands/sessions.ts')).sessions(rest);
+    case 'usage':
+      return (await import('./commands/usage.ts')).usage(rest);
     case 'open':
       return (await import('./commands/open.ts')).open(rest);
     case 'init':

@@ -100,6 +100,11 @@ const RUNS: Record<string, () => Promise<void>> = {
   async 'rewind.ts'() {
     expect(await example('rewind')).toBe('rewound.txt: deleted\nRestored 1 files.\n');
   },
+  async 'usage.ts'() {
+    const said = await example('usage');
+    expect(said).toMatch(/^The limit of 1 tokens of this session is used up \(\d+ tokens\)\. Continue\?\n/);
+    expect(said).toMatch(/\noffline: \d+ calls, \d+ tokens, \$0\n/);
+  },
   async 'chat.ts'() {
     const said = await example('chat', 'shown', 'count to 3');
     expect(said).toStartWith('count to 3 (idle)\n> count to 3\n');
@@ -161,6 +166,7 @@ test.each([
   ['steer.ts', 'sdk.md'],
   ['question.ts', 'questions.md'],
   ['rewind.ts', 'rewind.md'],
+  ['usage.ts', 'spend-limits.md'],
 ])('%s is in the guide %s as it is', (name, page) => {
   const guide = readFileSync(join(PACKAGE, '../../docs/guides', page), 'utf8');
   expect(guide.includes(readFileSync(join(EXAMPLES, name), 'utf8').trim())).toBe(true);
