@@ -116,6 +116,17 @@ export const DIALOGS: readonly Shown[] = [
   section('prices', 'Prices'),
   section('listeners', 'Listeners'),
   section('grants', 'Standing grants'),
+  section('usage', 'Usage'),
+  section('limits', 'Spend limits'),
+  section('limits', 'Spend limits', 'Add limit'),
+  {
+    name: 'limit of a session',
+    path: '/sessions/rebase',
+    async ready(page) {
+      await page.getByRole('button', { name: 'Set limit' }).click();
+      await visible(dialog(page));
+    },
+  },
   section('instructions', 'Project instructions'),
   section('agents', 'Agents', 'New agent'),
   section('agents', 'Agents', 'New domain'),

@@ -1,11 +1,12 @@
 /** Every page of the console with real content: for axe, for the policy, and for the screenshots in the README. */
+import { Database } from 'bun:sqlite';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CommandInput, connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
 import type { TestServer } from '../../packages/server/src/testing/server.ts';
 import { postJson } from '../server-process.ts';
-import { type Console, removed, submitInput, visible } from './console.ts';
+import { type Console, chooseOption, removed, submitInput, visible } from './console.ts';
 
 export type Shown = {
   readonly name: string;
@@ -89,6 +90,16 @@ export const PAGES: readonly Shown[] = [
       await visible(page.getByRole('heading', { name: 'Admin', exact: true }));
       // A rate needs two measurements.
       await removed(page.locator('#main').filter({ hasText: '…' }));
+    },
+  },
+  {
+    name: 'usage',
+    path: '/admin?section=usage',
+    async ready(page, { server }) {
+      addUsage(server);
+      await page.reload();
+      await chooseOption(page.getByLabel('Period'), 'quarter');
+      await visible(page.getByRole('region', { name: 'By model' }));
     },
   },
   {
@@ -186,6 +197,46 @@ export async function createContent(server: TestServer): Promise<void> {
   await waitsAfter(server, 'notes', 'replace 3000 with 8080 in src/settings.ts');
   await waitsAfter(server, 'push', 'run git push --force origin main');
   await waitsAfter(server, 'deleted', 'delete file src/settings.ts');
+}
+
+/** A month of model calls, in the database of the server. */
+export function addUsage(server: TestServer): void {
+  using database = new Database(join(server.data, 'parlance.db'));
+  const insert = database.prepare(`
+    INSERT INTO usage (owner, day, agent, model, api_key, task, calls, input_tokens, cached_tokens, output_tokens,
+      reasoning_tokens, cost, unpriced, estimated)
+    VALUES (?, ?, ?, ?, '', ?, ?, ?, ?, ?, 0, ?, ?, 1)`);
+  const models = [
+    ['claude-opus-4-7', 26],
+    ['gpt-5.5', 9],
+    ['qwen3-local', 0],
+  ] as const;
+  const owners = ['local', 'ada', 'grace'];
+  for (let back = 0; back < 60; back++) {
+    const date = new Date(Date.now() - back * 86_400_000);
+    if (date.getUTCDay() % 6 === 0) continue;
+    const day = date.toISOString().slice(0, 10);
+    for (const [index, [model, price]] of models.entries())
+      for (const [place, owner] of owners.entries()) {
+        const calls = 4 + ((back * 7 + index * 5 + place * 3) % 17);
+        const agent = place === 1 ? 'researcher' : 'coder';
+        const input = calls * 9_000;
+        insert.run(
+          owner,
+          day,
+          agent,
+          model,
+          'chat',
+          calls,
+          input,
+          input / 2,
+          calls * 700,
+          calls * price * 4_000,
+          price === 0 ? calls : 0,
+        );
+      }
+    insert.run('local', day, 'coder', 'gpt-5.5', 'title', 3, 900, 0, 60, 2_000, 0);
+  }
 }
 
 /** A session that has saved three files, one of which somebody else has changed since. */

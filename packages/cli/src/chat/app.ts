@@ -11,6 +11,7 @@ import {
   pendingQuestion,
   type QuestionView,
   type SessionView,
+  type Skill,
 } from '@parlance/sdk';
 import { counted } from '@parlance/ui/chat/cost.ts';
 import { type Row, rowsOf } from '@parlance/ui/chat/rows.ts';
@@ -73,6 +74,8 @@ export class ChatApp {
   /** the question that the text in the field answers: it was asked before the text was begun */
   #answering: string | null = null;
   #sending = 0;
+  /** null until a slash is typed; of the folder of the session that is open then */
+  #skills: { readonly session: string | null; readonly listed: readonly Skill[] } | null = null;
 
   constructor(
     private readonly connection: Connection,
@@ -88,8 +91,24 @@ export class ChatApp {
     this.#approvals = new Approvals(this.#conversation, options.approve, (act) => this.#do(act));
     this.#composer = new Composer({
       history: () => this.#history,
-      choicesFor: (draft) => menuChoices(draft, connection.about),
+      choicesFor: (draft) => menuChoices(draft, connection.about, this.#skillsFor(draft)),
     });
+  }
+
+  /** Those that are known so far: the first slash loads them. */
+  #skillsFor({ text }: Draft): readonly Skill[] {
+    const session = this.#conversation.id;
+    if (!text.startsWith('/') || this.#skills?.session === session) return this.#skills?.listed ?? [];
+    this.#skills = { session, listed: this.#skills?.listed ?? [] };
+    this.connection.parlance.skills(session === null ? {} : { session }).then(
+      (listed) => {
+        this.#skills = { session, listed };
+        this.#painter.later();
+      },
+      // Only a completion is missing.
+      () => undefined,
+    );
+    return this.#skills.listed;
   }
 
   /** Resolves with the exit code when the user exits. */
@@ -299,6 +318,7 @@ export class ChatApp {
         choose: (change) => conversation.choose(change),
         compact: () => conversation.compact(),
         clear: () => conversation.clear(),
+        ...(conversation.id !== null && { limit: (amount) => conversation.limit(amount) }),
         rewind: async (what) => {
           for (const line of await conversation.rewind(what)) this.#notice(line);
         },
@@ -415,14 +435,14 @@ function helpLines({ theme }: RenderContext): string[] {
 
 // What can be completed: commands after a slash, files after an at sign.
 
-function menuChoices({ text, cursor }: Draft, about: About): MenuChoice[] {
+function menuChoices({ text, cursor }: Draft, about: About, skills: readonly Skill[]): MenuChoice[] {
   const files = fileChoices(text, cursor).map(({ label, ...draft }) => ({
     draft,
     label,
     about: '',
     complete: false,
   }));
-  return [...commandChoices(text, about), ...files];
+  return [...commandChoices(text, about, skills), ...files];
 }
 
 // Messages that wait for their turn. ↑ in an empty field takes the last one back, to change or to drop it.

@@ -1,5 +1,5 @@
 /** The session that is shown: its view, and what can be done with it. A new one is created with its first message. */
-import type { InputMode, Part, TurnId } from '@parlance/protocol';
+import type { Amount, InputMode, Part, TurnId } from '@parlance/protocol';
 import {
   type ApprovalView,
   type ConnectionState,
@@ -114,6 +114,10 @@ export class Conversation {
 
   async compact(): Promise<void> {
     await this.#handle?.compact();
+  }
+
+  async limit(limit: Amount | null): Promise<void> {
+    await this.#handle?.configure({ limit });
   }
 
   async clear(): Promise<void> {

@@ -2,6 +2,7 @@
 import type { About } from '@parlance/sdk';
 import {
   applySlash,
+  type NamedSkill,
   parseSlash,
   SLASHES,
   type Slash,
@@ -31,12 +32,12 @@ export function parseCommand(text: string): Command | null {
   return own ? { name: own.name, argument: '' } : parseSlash(text);
 }
 
-export function commandChoices(text: string, about: About): MenuChoice[] {
+export function commandChoices(text: string, about: About, skills: readonly NamedSkill[] = []): MenuChoice[] {
   const own = /^\/[a-z]*$/i.test(text)
     ? OWN.filter(({ name }) => `/${name}`.startsWith(text.toLowerCase()))
     : [];
   return [
-    ...slashChoices(text, about).map(({ text, label, about, complete }) => ({
+    ...slashChoices(text, about, [], skills).map(({ text, label, about, complete }) => ({
       draft: draftOf(text),
       label,
       about,

@@ -82,7 +82,9 @@ export function Pickers({ chosen, onChoose }: PickersProps) {
 }
 
 /** Slash commands of a chat: `onSlash` executes one, and `dialog` is what it has opened. */
-export function useCommands(context: Pick<SlashContext, 'choose' | 'compact' | 'clear' | 'openDomain'>) {
+export function useCommands(
+  context: Pick<SlashContext, 'choose' | 'compact' | 'clear' | 'limit' | 'openDomain'>,
+) {
   const about = useServer();
   const [open, setOpen] = useState<'help' | 'full-auto' | null>(null);
   const close = () => setOpen(null);

@@ -143,8 +143,11 @@ function isThinking({ open, items }: TurnView): boolean {
   if (open !== null) return false;
   return !items.some(
     (item) =>
-      item.kind === 'call' &&
-      (item.state.phase === 'waiting' || item.state.phase === 'running' || item.state.phase === 'deferred'),
+      (item.kind === 'question' && item.state.status === 'pending') ||
+      (item.kind === 'call' &&
+        (item.state.phase === 'waiting' ||
+          item.state.phase === 'running' ||
+          item.state.phase === 'deferred')),
   );
 }
 

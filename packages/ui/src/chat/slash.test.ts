@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import type { About } from '@parlance/sdk';
-import { parseSlash, slashChoices } from './slash.ts';
+import { applySlash, parseSlash, type SlashContext, slashChoices } from './slash.ts';
 
 const about = {
   model: 'gpt-4o-mini',
@@ -37,7 +37,7 @@ test('anything else is a message to the agent', () => {
 
 test('offers completions while typing', () => {
   const labels = (text: string) => slashChoices(text, about).map(({ label }) => label);
-  expect(labels('/')).toHaveLength(7);
+  expect(labels('/')).toHaveLength(8);
   expect(labels('/co')).toEqual(['/compact']);
   expect(labels('/model ')).toEqual(['default', 'gpt-4o-mini', 'offline']);
   expect(labels('/model OFF')).toEqual(['offline', 'Use “OFF”']);
@@ -62,6 +62,21 @@ test('offers the models of all providers, as the picker does', () => {
   expect(choices('/model qwen-49')[0]?.text).toBe('/model qwen-49');
   expect(choices('/model qwen-4')[0]?.text).toBe('/model qwen-4');
   expect(choices('/model default').map(({ text }) => text)).toEqual(['/model default']);
+});
+
+test('a limit is an amount of dollars or tokens, or none', async () => {
+  const set = async (argument: string) => {
+    const limits: unknown[] = [];
+    const context = { notice: () => undefined, limit: async (amount: unknown) => limits.push(amount) };
+    const isDone = await applySlash({ name: 'limit', argument }, about, context as unknown as SlashContext);
+    return isDone ? limits[0] : 'refused';
+  };
+  expect(await set('1.50')).toEqual({ dollars: 1.5 });
+  expect(await set('$2')).toEqual({ dollars: 2 });
+  expect(await set('20,000 tokens')).toEqual({ tokens: 20_000 });
+  expect(await set('none')).toBeNull();
+  for (const wrong of ['', 'much', '-1', '1e9', '$5 tokens', '1.5 tokens', '9999999999999'])
+    expect(await set(wrong)).toBe('refused');
 });
 
 test('a complete choice runs at once', () => {

@@ -1,5 +1,6 @@
 /** Slash commands of the console and the terminal. */
-import type { ApprovalMode } from '@parlance/protocol';
+import type { Amount, ApprovalMode } from '@parlance/protocol';
+import { amountsText } from '@parlance/protocol/spending';
 import type { About, ProviderModels } from '@parlance/sdk';
 import { type ModelGroup, matching, modelGroups } from '../components/model-picker/options.ts';
 import { type Caller, may, type Needs } from '../state/may.ts';
@@ -9,6 +10,7 @@ export const SLASHES = [
   { name: 'agent', about: 'Set the agent of this session', argument: 'NAME' },
   { name: 'domain', about: 'Start a session in another domain', argument: 'NAME' },
   { name: 'approval', about: 'Set what runs without approval', argument: 'MODE', needs: 'tool:approve' },
+  { name: 'limit', about: 'Ask above so many dollars, or tokens; none removes it', argument: 'AMOUNT' },
   { name: 'compact', about: 'Compact the context: summarise older turns' },
   { name: 'clear', about: 'Clear the context; the history stays readable' },
   { name: 'help', about: 'Commands and shortcuts' },
@@ -139,6 +141,15 @@ const MODES = [
 export const approvalModes = ({ sandbox }: Pick<About, 'sandbox'>) =>
   MODES.filter(({ id }) => sandbox || id !== 'full-auto');
 
+/** An amount as a person writes it: `$1.50`, `1.50`, `20,000 tokens`, `none`. */
+function amountIn(text: string): Amount | null | undefined {
+  if (text.toLowerCase() === 'none') return null;
+  const [, number = '', tokens] = /^\$?(\d[\d,]{0,14}(?:\.\d{1,6})?)(\s*tokens?)?$/i.exec(text) ?? [];
+  if (number === '' || (tokens && (number.includes('.') || text.startsWith('$')))) return undefined;
+  const amount = Number(number.replaceAll(',', ''));
+  return tokens ? { tokens: amount } : amount > 1e9 ? undefined : { dollars: amount };
+}
+
 /** What slash commands act on. Promises reject with the server's error. */
 export type SlashContext = {
   choose(change: {
@@ -148,6 +159,8 @@ export type SlashContext = {
   }): Promise<unknown>;
   compact(): Promise<unknown>;
   clear(): Promise<unknown>;
+  /** Sets what the session may use; absent if there is no session yet. */
+  limit?(amount: Amount | null): Promise<unknown>;
   /** Begins a session in the domain. */
   openDomain(domain: About['domains'][number]): void;
   help(): void;
@@ -179,6 +192,22 @@ export async function applySlash(
     case 'clear':
       await context.clear();
       return true;
+    case 'limit': {
+      const amount = amountIn(argument);
+      if (amount === undefined) {
+        context.notice('/limit AMOUNT: 1.50 (US dollars), 20000 tokens, or none');
+        return false;
+      }
+      if (!context.limit) {
+        context.notice('Send a message first: a limit belongs to a session.');
+        return false;
+      }
+      await context.limit(amount);
+      context.notice(
+        amount ? `This session asks above ${amountsText(amount)}.` : 'This session has no limit.',
+      );
+      return true;
+    }
     case 'model':
       if (argument === '') return missing('/model NAME', about.models);
       await context.choose({ model: argument === AS_SERVER ? null : argument });

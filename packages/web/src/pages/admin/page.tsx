@@ -11,6 +11,7 @@ import { AgentsSection } from './agents.tsx';
 import { GrantsSection } from './grants.tsx';
 import { InstructionsSection } from './instructions.tsx';
 import { KeysSection } from './keys.tsx';
+import { LimitsSection } from './limits.tsx';
 import { ListenersSection } from './listeners.tsx';
 import { McpSection } from './mcp.tsx';
 import { MetricsSection } from './metrics.tsx';
@@ -18,6 +19,7 @@ import { ModelSection } from './model.tsx';
 import { NodesSection } from './nodes.tsx';
 import { OriginsSection } from './origins.tsx';
 import { PricesSection } from './prices.tsx';
+import { UsageSection } from './usage.tsx';
 import { UsersSection } from './users.tsx';
 
 const SECTIONS = {
@@ -30,6 +32,8 @@ const SECTIONS = {
   nodes: { label: 'Nodes', Section: NodesSection, needs: 'admin' },
   grants: { label: 'Standing grants', Section: GrantsSection, needs: 'tool:approve' },
   instructions: { label: 'Project instructions', Section: InstructionsSection, needs: 'tool:approve' },
+  usage: { label: 'Usage', Section: UsageSection, needs: 'chat:read' },
+  limits: { label: 'Spend limits', Section: LimitsSection, needs: 'chat:read' },
   prices: { label: 'Prices', Section: PricesSection, needs: 'admin' },
   users: { label: 'Users', Section: UsersSection, needs: 'admin' },
   keys: { label: 'API keys', Section: KeysSection, needs: 'account' },

@@ -37,6 +37,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { DriverChip } from '../../components/driver.tsx';
 import { Page } from '../../components/page.tsx';
 import { type OpenDialog, SessionDialog, sessionMenu } from '../../layout/session-menu.tsx';
+import { SessionLimit } from './session-limit.tsx';
 
 export function ChatPage({ id }: { id: string }) {
   const followed = useSession(id);
@@ -131,6 +132,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
     choose,
     compact: () => handle.compact(),
     clear: () => handle.clear(),
+    limit: (limit) => handle.configure({ limit }),
     openDomain: ({ id: domain }) => go({ page: 'new' }, { domain }),
   });
   const running = view.status === 'running' || view.status === 'waiting';
@@ -174,6 +176,11 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
           <Pickers chosen={chosen} onChoose={(change) => void attempt(() => choose(change))} />
           <ContextMeter context={view.context} />
           <Totals view={view} model={model} />
+          <SessionLimit
+            limit={view.limit}
+            spent={view.spent}
+            onSet={(limit) => handle.configure({ limit })}
+          />
         </Composer>
       </div>
       {commands.dialog}
