@@ -28,7 +28,7 @@ const themeColour = (name: string): Promise<string> =>
   })()`);
 
 /** Resolves when the summary of the first call has room for some words. */
-const gistShown = (): Promise<void> =>
+const summaryShown = (): Promise<void> =>
   holds(
     page,
     `(({ width = 0, height = 0 }) => width > 150 && height > 12)(
@@ -118,7 +118,7 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     for (const width of [320, 480, 640, 768, 1_024, 1_440]) {
       await page.setViewportSize({ width, height: 900 });
       // The list is measured again after the size has changed.
-      await gistShown();
+      await summaryShown();
       expect(await summary.textContent()).toBe(LONG_PATH);
       expect([width, await layoutProblems(page)]).toEqual([width, []]);
     }
