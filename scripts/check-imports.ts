@@ -99,6 +99,7 @@ const MODULES: Readonly<Record<string, readonly string[]>> = {
 const TYPES_OF_PROTOCOL = ['sdk', 'ui', 'web'];
 const WITHOUT_ZOD = [
   'instructions',
+  'json-text',
   'patch',
   'question-text',
   'server-sent-events',

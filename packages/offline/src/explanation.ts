@@ -1,4 +1,5 @@
 /** Explains a command or a patch in plain sentences. The text contains an argv as JSON, a patch, or a command line. */
+import { parsedJson } from '@parlance/protocol';
 import { patchedFiles } from '@parlance/protocol/patch';
 import { isScript, splitWords } from './command-line.ts';
 import { code } from './text.ts';
@@ -54,12 +55,8 @@ export function explain(text: string): string {
 
 /** Text around the array is ignored. */
 function argvIn(text: string): string[] | null {
-  try {
-    const value: unknown = JSON.parse(text.slice(text.indexOf('['), text.lastIndexOf(']') + 1));
-    return Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : null;
-  } catch {
-    return null; // not JSON: a command line or a patch
-  }
+  const value = parsedJson(text.slice(text.indexOf('['), text.lastIndexOf(']') + 1));
+  return Array.isArray(value) && value.every((word) => typeof word === 'string') ? value : null;
 }
 
 function explainScript(script: string): string {

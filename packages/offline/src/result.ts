@@ -1,5 +1,5 @@
 /** Reads the result of a call. It is untrusted data: quoted and counted, never followed. */
-import { isObject } from '@parlance/protocol';
+import { isObject, parsedObject } from '@parlance/protocol';
 import type { FinishedCall } from './prompt.ts';
 
 export type Outcome =
@@ -31,7 +31,7 @@ export const worked = (call: FinishedCall): boolean => outcomeOf(call).kind === 
 function outputOf(text: string): { output: string; exitCode: number | null } {
   const silent = NO_OUTPUT.exec(text.trim())?.[1];
   if (silent !== undefined) return { output: '', exitCode: Number(silent) };
-  const data = jsonObject(text);
+  const data = parsedObject(text);
   const metadata = isObject(data?.metadata) ? data.metadata : {};
   if (typeof data?.output !== 'string' || typeof metadata.exit_code !== 'number') {
     return { output: text, exitCode: null };
@@ -44,7 +44,7 @@ const PAGE_TOOLS = new Set(['extract_page_content', 'get_selected_text', 'open_u
 /** The readable text of a result: the content of a page, the output of a command, the whole text of a file. */
 export function readable(call: Pick<FinishedCall, 'tool' | 'text'>): string {
   if (!PAGE_TOOLS.has(call.tool)) return outputOf(call.text).output;
-  const data = jsonObject(call.text);
+  const data = parsedObject(call.text);
   for (const key of ['content', 'text', 'selectedText', 'selection', 'markdown']) {
     const value = data?.[key];
     if (typeof value === 'string') return value;
@@ -54,16 +54,6 @@ export function readable(call: Pick<FinishedCall, 'tool' | 'text'>): string {
 
 /** The title of a page, if the result has one. */
 export function titleOf(call: FinishedCall): string {
-  const title = jsonObject(call.text)?.title;
+  const title = parsedObject(call.text)?.title;
   return typeof title === 'string' ? title.trim() : '';
-}
-
-function jsonObject(text: string): Record<string, unknown> | null {
-  if (!text.trimStart().startsWith('{')) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null; // not JSON after all: plain text
-  }
 }

@@ -6,6 +6,7 @@ export * from './history.ts';
 export * from './ids.ts';
 export * from './instructions.ts';
 export * from './json.ts';
+export * from './json-text.ts';
 export * from './parts.ts';
 export * from './principals.ts';
 export * from './question-text.ts';

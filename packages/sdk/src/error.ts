@@ -1,5 +1,7 @@
 /** The only error that the SDK throws. A call aborted by its own signal rejects with the signal's reason instead. */
+
 import type { FaultCode } from '@parlance/protocol';
+import { parsedObject } from '@parlance/protocol/json-text';
 
 export type ParlanceErrorCode =
   | FaultCode
@@ -57,12 +59,7 @@ export async function errorOf(response: Response, now: number): Promise<Parlance
 
 /** `{error: {code, message}}` is the native shape; `{error: "…"}` and `{detail: "…"}` come from other dialects. */
 function parseErrorBody(body: string): { code?: ParlanceErrorCode; message?: string } {
-  let value: { error?: unknown; detail?: unknown } | null;
-  try {
-    value = JSON.parse(body);
-  } catch {
-    return {};
-  }
+  const value = parsedObject(body);
   const error = value?.error as { code?: unknown; message?: unknown } | string | undefined;
   if (typeof error === 'object' && typeof error?.code === 'string')
     return { code: error.code as FaultCode, message: String(error.message) };

@@ -1,6 +1,8 @@
 /** Earlier messages of the user, in a persistent file. */
+
 import { appendFileSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { parsedJson } from '@parlance/protocol/json-text';
 import { readPrivate, stateFolder, writePrivate } from '../connection/private-file.ts';
 
 const MAX_MESSAGES = 1_000;
@@ -21,12 +23,9 @@ export function readHistory(): string[] {
 function messagesIn(text: string): string[] {
   const messages: string[] = [];
   for (const line of text.split('\n')) {
-    try {
-      const value: unknown = JSON.parse(line || 'null');
-      if (typeof value === 'string') messages.push(value);
-    } catch {
-      // The line of a process that was killed while writing.
-    }
+    // A process that was killed while writing leaves half a line.
+    const value = parsedJson(line);
+    if (typeof value === 'string') messages.push(value);
   }
   return messages.slice(-MAX_MESSAGES);
 }

@@ -1,5 +1,6 @@
 /** `parlance acp`: the Agent Client Protocol on standard input and output, for editors. */
 
+import { parsedObject } from '@parlance/protocol/json-text';
 import { errorMessage, notificationMessage, RPC_CODES, requestMessage } from '@parlance/server/json-rpc';
 import { runStdio, type StdioProtocol } from '../connection/stdio/run.ts';
 import type { LinkSocket, ServerLink } from '../connection/stdio/server-link.ts';
@@ -415,14 +416,7 @@ type Chunk = {
 };
 
 /** Null if it is not a JSON-RPC message; the server reports that. */
-function parsed(text: string): Message | null {
-  try {
-    const value = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
-}
+const parsed = (text: string): Message | null => parsedObject(text);
 
 const failed = (id: Message['id'], code: number, message: string): string =>
   JSON.stringify(errorMessage(id ?? null, { code, message }));

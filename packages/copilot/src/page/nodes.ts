@@ -2,6 +2,7 @@
  * Pages that a client has already reduced to objects: arrays, trees, or records by number. Each field is read under any of the
  * names that clients use; unreadable ones are skipped.
  */
+import { isObject } from '@parlance/protocol';
 import { line } from './clean.ts';
 import {
   type ElementOption,
@@ -50,7 +51,7 @@ export function readNodes(source: unknown): ParsedNodes {
         waiting,
         node.map((each: unknown) => ({ node: each })),
       );
-    if (!isFields(node)) continue;
+    if (!isObject(node)) continue;
     const id = idOf(node, key);
     const shown = !isHidden(node);
     if (id !== null && !taken.has(id)) {
@@ -72,15 +73,12 @@ function pushAll<Item>(stack: Item[], more: readonly Item[]): void {
   }
 }
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function childrenOf(node: Fields, id: number | null): { node: unknown; key?: string }[] {
   const named = CHILDREN.filter((name) => typeof node[name] === 'object' && node[name] !== null);
   if (named.length > 0) return named.map((name) => ({ node: node[name] }));
   if (id !== null || 'role' in node || 'tag' in node || 'name' in node) return [];
   // A record by number: { "12": { role: "button" } }.
-  return Object.entries(node).flatMap(([key, each]) => (isFields(each) ? [{ node: each, key }] : []));
+  return Object.entries(node).flatMap(([key, each]) => (isObject(each) ? [{ node: each, key }] : []));
 }
 
 function idOf(node: Fields, key: string | undefined): number | null {
@@ -106,12 +104,12 @@ const isHidden = (node: Fields): boolean => {
 
 function attributesOf(node: Fields): Fields {
   const given = node.attributes ?? node.attrs ?? node.props;
-  if (isFields(given)) return given;
+  if (isObject(given)) return given;
   if (!Array.isArray(given)) return {};
   return Object.fromEntries(
     given.flatMap((pair: unknown): [string, unknown][] => {
       if (Array.isArray(pair) && typeof pair[0] === 'string') return [[pair[0], pair[1]]];
-      return isFields(pair) && typeof pair.name === 'string' ? [[pair.name, pair.value]] : [];
+      return isObject(pair) && typeof pair.name === 'string' ? [[pair.name, pair.value]] : [];
     }),
   );
 }
@@ -195,7 +193,7 @@ const isOn = (value: unknown): boolean => value === true || value === 'true' || 
 
 function stateOf(node: Fields, role: string): ElementState {
   const attributes = attributesOf(node);
-  const inner = isFields(node.state) ? node.state : isFields(node.states) ? node.states : {};
+  const inner = isObject(node.state) ? node.state : isObject(node.states) ? node.states : {};
   const words = [node.state, node.states, node.s]
     .flat()
     .filter((each) => typeof each === 'string')
@@ -290,7 +288,7 @@ function isTextField(node: Fields): boolean {
 function optionsAmong(nodes: readonly unknown[], native: boolean): ElementOption[] {
   return nodes.flatMap((node): ElementOption[] => {
     if (typeof node === 'string') return native ? optionsFrom([node]) : [];
-    if (!isFields(node)) return [];
+    if (!isObject(node)) return [];
     const word = String(node.role ?? node.r ?? node.tag ?? node.tagName ?? node.type ?? '').toLowerCase();
     const inner = contentOf(node);
     if (OPTION.has(word) || (native && inner.length === 0)) return optionsFrom([node]);
@@ -302,7 +300,7 @@ function optionsFrom(given: readonly unknown[]): ElementOption[] {
   return given.slice(0, MAX_OPTIONS).flatMap((option): ElementOption[] => {
     if (typeof option === 'string' || typeof option === 'number')
       return [{ value: String(option).slice(0, 200).toWellFormed(), text: line(String(option), 200) }];
-    if (!isFields(option)) return [];
+    if (!isObject(option)) return [];
     const text = line(firstText(option, ['text', 'label', 'name', 'n', 'content', 'value', 'v']) ?? '', 200);
     const value = (firstText(option, ['value', 'v']) ?? text).slice(0, 200).toWellFormed();
     if (text === '' && value === '') return [];

@@ -1,5 +1,5 @@
 /** Reads a page in any form that a client sends. Pure; never throws. */
-import { jsonNestsDeeper } from '@parlance/protocol';
+import { jsonNestsDeeper, parsedJson } from '@parlance/protocol';
 
 import { line, visible } from './clean.ts';
 import { type Document, type ElementDraft, type OptionDraft, type Range, readDocument } from './document.ts';
@@ -87,11 +87,8 @@ const tree = (source: unknown): Form => ({ ...readNodes(parsed(source)), title: 
 /** Some clients send a tree as JSON inside JSON. */
 function parsed(source: unknown): unknown {
   if (typeof source !== 'string' || jsonNestsDeeper(source)) return source;
-  try {
-    return JSON.parse(source);
-  } catch {
-    return source;
-  }
+  const value = parsedJson(source);
+  return value === undefined ? source : value;
 }
 
 function withinBudget(elements: readonly PageElement[], budget: number): { shown: number; price: number } {

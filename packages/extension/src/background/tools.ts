@@ -1,5 +1,6 @@
 /** Browser tools are offered while the extension is paired and the person has not turned them off. */
 
+import { parsedObject } from '@parlance/protocol/json-text';
 import type { PageTool } from '../messages.ts';
 import { isOwnServer, OWN_SERVER } from '../shared/own-server.ts';
 import type { Paired, ToolUse } from '../shared/records.ts';
@@ -354,7 +355,7 @@ function openToolSocket({ url, token }: Paired, events: ToolSocketEvents): ToolS
     };
     opened.onmessage = ({ data }) => {
       receivedAt = Date.now();
-      const frame = parsed(data);
+      const frame = parsedObject(String(data));
       if (frame?.type === 'registration_confirmed') failures = 0;
       if (frame?.type === 'tool_execution_request' && isRequest(frame))
         events.request(frame, (content) => send('tool_execution_response', content));
@@ -376,14 +377,6 @@ function openToolSocket({ url, token }: Paired, events: ToolSocketEvents): ToolS
       socket?.close(1000);
     },
   };
-}
-
-function parsed(data: unknown): Readonly<Record<string, unknown>> | null {
-  try {
-    return JSON.parse(String(data));
-  } catch {
-    return null;
-  }
 }
 
 const isRequest = (frame: object): frame is ToolRequest =>

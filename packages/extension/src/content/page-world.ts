@@ -1,4 +1,5 @@
 /** The content script's end of the channel to the page's own world, and the tabs that the page opens. */
+import { parsedObject } from '@parlance/protocol/json-text';
 import { FROM_PAGE, type FromPage, type PageDialog, TO_PAGE, type ToPage } from '../messages.ts';
 import { destinationOf } from './dom/kinds.ts';
 
@@ -53,15 +54,11 @@ export function listenToPage(): void {
 }
 
 function parsed(detail: unknown): FromPage | null {
-  try {
-    const message = JSON.parse(String(detail));
-    if (typeof message !== 'object' || message === null) return null;
-    if (message.type === 'dialog' && !['alert', 'confirm', 'prompt'].includes(message.dialog?.type))
-      return null;
-    return message;
-  } catch {
-    return null;
-  }
+  // biome-ignore lint/suspicious/noExplicitAny: the page can send anything
+  const message: any = parsedObject(String(detail));
+  return message?.type === 'dialog' && !['alert', 'confirm', 'prompt'].includes(message.dialog?.type)
+    ? null
+    : message;
 }
 
 // A click of a script on something that opens a tab is stopped by the popup blocker: the background worker opens the tab

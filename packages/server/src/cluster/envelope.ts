@@ -4,6 +4,7 @@
  */
 
 import { timingSafeEqual } from 'node:crypto';
+import { isObject, parsedObject } from '@parlance/protocol';
 
 const VERSION = 2;
 
@@ -66,8 +67,8 @@ export function decodeBatch(text: string, place: Place): Batch | 'version' | 'in
     !place.signatures.isValid(text.slice(HEAD.length, HEAD.length + SIGNATURE_LENGTH), place.channel, signed)
   )
     return 'signature';
-  const value = parsed(signed);
-  if (!isRecord(value)) return 'invalid';
+  const value = parsedObject(signed);
+  if (!value) return 'invalid';
   const { from, generation, number, at, items } = value;
   if (!isName(from) || !isCount(generation) || !isCount(number) || !isCount(at) || !Array.isArray(items))
     return 'invalid';
@@ -75,22 +76,11 @@ export function decodeBatch(text: string, place: Place): Batch | 'version' | 'in
 }
 
 function isOtherVersion(text: string): boolean {
-  const value = parsed(text);
-  return isRecord(value) && typeof value.version === 'number' && value.version !== VERSION;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  const version = parsedObject(text)?.version;
+  return typeof version === 'number' && version !== VERSION;
 }
 
 const MAX_NAME_LENGTH = 200;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isName = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= MAX_NAME_LENGTH;
@@ -100,7 +90,7 @@ const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 const isOptionalCount = (value: unknown): boolean => value === undefined || isCount(value);
 
 function isItem(value: unknown): value is Item {
-  if (!isRecord(value) || !isName(value.kind)) return false;
+  if (!isObject(value) || !isName(value.kind)) return false;
   const { request, answer, refused } = value;
   if (!isOptionalCount(request) || !isOptionalCount(answer)) return false;
   return refused === undefined || typeof refused === 'string';

@@ -1,5 +1,7 @@
 /** The documentation at `/docs`. Releases contain it; a clone builds it when it is first asked for. */
+
 import { existsSync } from 'node:fs';
+import { decodedUri } from '@parlance/protocol';
 import type { Hono } from 'hono';
 import type { Log } from '../core/index.ts';
 import { builtFiles, IMMUTABLE, type Manifest, NO_SNIFFING } from './built-files.ts';
@@ -12,7 +14,7 @@ export function docsRoutes(app: Hono, folder: string, builder: string, log: Log)
   // The pattern also matches the path before it.
   app.get('/docs/*', async (c) => {
     if (c.req.path === '/docs') return c.redirect('/docs/', 308);
-    const requested = decodedPath(c.req.path.slice('/docs/'.length));
+    const requested = decodedUri(c.req.path.slice('/docs/'.length)) ?? '';
     const path = requested === '' || requested.endsWith('/') ? `${requested}index.html` : requested;
     const request = c.req.raw;
     const keep = path.startsWith('assets/') ? IMMUTABLE : 'no-cache';
@@ -62,15 +64,6 @@ function buildOnce(builder: string, log: Log): () => string {
 function pagesOf(path: string): readonly string[] {
   const name = path.replace(/\.(?:md|html)$/, '').replace(/(^|\/)README$/, '$1index');
   return [`${name}.html`, `${name}/index.html`];
-}
-
-/** Empty if the percent-encoding is invalid. */
-function decodedPath(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return '';
-  }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Anthropic's Messages API, streamed. https://platform.claude.com/docs/en/build-with-claude/streaming */
 
-import { isObject, type JsonObject, type Sealed, type Usage } from '@parlance/protocol';
+import { isObject, type JsonObject, parsedObject, type Sealed, type Usage } from '@parlance/protocol';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
@@ -19,7 +19,6 @@ import {
   type UsedKey,
   vendorFailed,
 } from './faults.ts';
-import { jsonObject } from './json.ts';
 import {
   type ApiEvent,
   type ApiOptions,
@@ -133,7 +132,7 @@ const START: AnthropicState = {
 const NOTHING: readonly ApiEvent[] = [];
 
 function step(state: AnthropicState, { data }: ServerSentEvent, used: UsedKey): Step {
-  const event = jsonObject(data);
+  const event = parsedObject(data);
   if (!event) return [state, failed(MALFORMED_EVENT)];
   switch (event.type) {
     case 'content_block_delta':
@@ -325,7 +324,7 @@ function anthropicStreamFault(
 }
 
 function anthropicRefusal(status: number, body: string, options: AnthropicOptions): ApiFault {
-  const { data } = AnthropicError.safeParse(jsonObject(body));
+  const { data } = AnthropicError.safeParse(parsedObject(body));
   const message = data?.error.message ?? '';
   return refusedFault(options.vendor ?? VENDOR, options, {
     status,

@@ -1,6 +1,12 @@
 /** Parses the input of a call as a model wrote it. */
-import { isObject, type JsonObject, jsonNestsDeeper, MAX_LEVELS, nestsDeeper } from '@parlance/protocol';
-import { jsonObject } from './json.ts';
+import {
+  isObject,
+  type JsonObject,
+  jsonNestsDeeper,
+  MAX_LEVELS,
+  nestsDeeper,
+  parsedObject,
+} from '@parlance/protocol';
 
 type CallInput = { readonly input: JsonObject; readonly malformed?: string };
 
@@ -10,7 +16,7 @@ const TOO_DEEP: CallInput = { input: {}, malformed: `(nested deeper than ${MAX_L
 export function callInput(written: string): CallInput {
   if (written.trim() === '') return { input: {} };
   if (jsonNestsDeeper(written)) return TOO_DEEP;
-  const input = jsonObject(written);
+  const input = parsedObject(written);
   return input ? { input: input as JsonObject } : { input: {}, malformed: written };
 }
 

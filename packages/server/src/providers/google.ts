@@ -1,13 +1,12 @@
 /** Google's Gemini API, streamed. https://ai.google.dev/api/generate-content */
 
-import { isObject, type JsonObject, type Sealed, type Usage } from '@parlance/protocol';
+import { isObject, type JsonObject, parsedObject, type Sealed, type Usage } from '@parlance/protocol';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { ProviderEvent } from '../core/ports/provider.ts';
 import { parsedInput } from './call-input.ts';
 import { type ApiFault, MALFORMED_EVENT, refusedFault, STREAM_ENDED_EARLY, unavailable } from './faults.ts';
 import { acceptsLink, GOOGLE, requestBody, type SignedSpan } from './google-request.ts';
-import { jsonObject } from './json.ts';
 import {
   type ApiEvent,
   type ApiOptions,
@@ -99,7 +98,7 @@ const START: Omit<GoogleState, 'answer'> = {
 
 /** Hot path: runs per token. */
 function step(state: GoogleState, { data }: ServerSentEvent, options: ApiOptions): Step {
-  const event = jsonObject(data);
+  const event = parsedObject(data);
   if (!event) return [state, failed(MALFORMED_EVENT)];
   if (event.error !== undefined) {
     const error = googleErrorIn(data);
@@ -251,7 +250,7 @@ const TOO_LONG = /token count.*exceeds|exceeds the maximum number of tokens|payl
 
 /** `{error: {…}}`, or a list with one such object. */
 function googleErrorIn(body: string): GoogleError {
-  const error = jsonObject(body.replace(/^\s*\[|\]\s*$/g, ''))?.error;
+  const error = parsedObject(body.replace(/^\s*\[|\]\s*$/g, ''))?.error;
   return GoogleError.safeParse(error).data ?? { status: '', message: '', details: [] };
 }
 

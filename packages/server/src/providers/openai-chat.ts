@@ -2,13 +2,12 @@
  * Chat Completions of OpenAI and compatible servers. Tolerant: usage may be missing, call ids may be late or
  * missing, an index may be used twice, and the last line may be omitted.
  */
-import { isObject, type Link, type PromptPart, type Sealed } from '@parlance/protocol';
+import { isObject, type Link, type PromptPart, parsedObject, type Sealed } from '@parlance/protocol';
 import type { ServerSentEvent } from '@parlance/protocol/server-sent-events';
 import { z } from 'zod';
 import type { Prompt } from '../core/ports/provider.ts';
 import { callInput } from './call-input.ts';
 import { MALFORMED_EVENT, STREAM_ENDED_EARLY } from './faults.ts';
-import { jsonObject } from './json.ts';
 import { type ApiEvent, type ApiRequest, failed, type ModelApi } from './model-api.ts';
 import { chatOptions } from './model-options.ts';
 import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
@@ -104,7 +103,7 @@ const VendorUsage = z.object({
 
 function step(vendor: Vendor, state: State, { event: name, data }: ServerSentEvent): Step {
   if (data === '[DONE]') return [state, end(vendor, state)];
-  const chunk = jsonObject(data);
+  const chunk = parsedObject(data);
   if (!chunk) return [state, failed(MALFORMED_EVENT)];
   if (chunk.error || chunk.object === 'error' || name === 'error')
     return [state, failed(streamFault(vendor, chunk.error ?? chunk))];

@@ -1,5 +1,5 @@
 /** Maps errors of OpenAI and compatible servers to faults. */
-import { isObject } from '@parlance/protocol';
+import { isObject, parsedObject } from '@parlance/protocol';
 import {
   type ApiFault,
   contextTooLong,
@@ -10,7 +10,6 @@ import {
   unknownModel,
   vendorFailed,
 } from './faults.ts';
-import { jsonObject } from './json.ts';
 import type { Vendor } from './openai.ts';
 import { explained, vendorText } from './vendor-text.ts';
 
@@ -23,7 +22,7 @@ type Refusal = {
 
 /** Maps a refused request: its status and its body, which may be anything. */
 export function refusedFault(vendor: Vendor, status: number, body: string): ApiFault {
-  const failure = described(jsonObject(body) ?? (status === 200 ? null : body));
+  const failure = described(parsedObject(body) ?? (status === 200 ? null : body));
   // Some servers refuse with a success status and an error in the body.
   if (status === 200 && failure.message)
     return faultOf(vendor, { ...failure, status: statusIn(failure.code) });

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   nestsDeeper,
   type PromptPart,
+  parsedObject,
   type Sealed,
   textOf,
   type Usage,
@@ -16,7 +17,6 @@ import { z } from 'zod';
 import type { Prompt, PromptItem } from '../core/ports/provider.ts';
 import { callInput } from './call-input.ts';
 import { MALFORMED_EVENT, STREAM_ENDED_EARLY } from './faults.ts';
-import { jsonObject } from './json.ts';
 import { type ApiEvent, type ApiRequest, failed, type ModelApi, PIECE_OVERHEAD } from './model-api.ts';
 import { responsesOptions } from './model-options.ts';
 import { cacheKey, type OpenaiOptions, openaiRequest, type Vendor, vendorOf } from './openai.ts';
@@ -171,7 +171,7 @@ const End = z.object({
 
 function step(vendor: Vendor, state: State, data: string): Step {
   if (data === '[DONE]') return [state, []];
-  const event = jsonObject(data);
+  const event = parsedObject(data);
   if (!event) return [state, failed(MALFORMED_EVENT)];
   const delta = typeof event.delta === 'string' ? event.delta : '';
   switch (event.type) {

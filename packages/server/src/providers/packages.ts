@@ -3,11 +3,11 @@
  * `node_modules` folders: with the usual resolution, a folder above the data folder (a cloned repository) could provide
  * the package, or one that it imports.
  */
+
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { isObject } from '@parlance/protocol';
-import { jsonObject } from './json.ts';
+import { isObject, parsedObject } from '@parlance/protocol';
 
 export type InstalledPackage = {
   readonly version: string;
@@ -44,7 +44,7 @@ export function loadPackage({ entry }: InstalledPackage): Promise<object> {
 
 function aboutIn(path: string): Record<string, unknown> | null {
   const file = join(path, 'package.json');
-  return existsSync(file) ? jsonObject(readFileSync(file, 'utf8')) : null;
+  return existsSync(file) ? parsedObject(readFileSync(file, 'utf8')) : null;
 }
 
 function entryOf({ exports, module, main }: Record<string, unknown>): string {

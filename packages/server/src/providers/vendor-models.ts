@@ -1,5 +1,5 @@
 /** Requests a vendor's list of models, which also tests the key and the address. */
-import { Fault, isObject } from '@parlance/protocol';
+import { Fault, isObject, parsedJson } from '@parlance/protocol';
 import { knownModels } from './catalogue.ts';
 import { VENDORS, type Vendor, type VendorApi } from './vendors.ts';
 
@@ -84,11 +84,9 @@ async function bodyOf(response: Response, access: VendorAccess): Promise<unknown
     throw unreachable(access, cause);
   }
   if (bytes > MAX_BYTES) throw noModelApi(access);
-  try {
-    return JSON.parse(new TextDecoder().decode(Buffer.concat(chunks)));
-  } catch {
-    throw noModelApi(access);
-  }
+  const body = parsedJson(new TextDecoder().decode(Buffer.concat(chunks)));
+  if (body === undefined) throw noModelApi(access);
+  return body;
 }
 
 /** `model-2` is before `model-10`. */

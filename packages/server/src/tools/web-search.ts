@@ -1,5 +1,5 @@
 /** Searches the web through Serper (https://serper.dev). */
-import { Fault, textPart } from '@parlance/protocol';
+import { Fault, parsedJson, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
 import { cutText } from './cut.ts';
@@ -89,7 +89,7 @@ async function textOf(response: Response): Promise<string> {
 }
 
 function hitsIn(text: string): Hit[] {
-  const answer = Answer.safeParse(parsed(text));
+  const answer = Answer.safeParse(parsedJson(text));
   if (!answer.success) throw new Fault('tool_failed', 'The answer of the search service cannot be read.');
   return answer.data.organic.flatMap((item) => {
     const hit = Hit.safeParse(item);
@@ -97,12 +97,4 @@ function hitsIn(text: string): Hit[] {
     const { title, link, snippet } = hit.data;
     return [{ title: cutText(title, 200), link, snippet: cutText(snippet, 300) }];
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,4 +1,5 @@
 /** Hash router: the current location is the part of the address after `#`. */
+import { decodedUri } from '@parlance/protocol/json-text';
 import { useSyncExternalStore } from 'react';
 
 export type Route =
@@ -28,22 +29,13 @@ export function parseLocation(hash: string): RouteLocation {
 
 function routeOf(path: string): Route {
   const [first = '', ...rest] = path.replace(/^\/+|\/+$/g, '').split('/');
-  const id = decoded(rest.join('/'));
+  const id = decodedUri(rest.join('/'));
   if (first === '' || (first === 'sessions' && id === '')) return { page: 'new' };
   if (id === null) return { page: 'unknown', path };
   if (first === 'sessions') return { page: 'session', id };
   if (first === 'timeline') return { page: 'timeline', id: id === '' ? null : id };
   const page = SINGLE.find((name) => name === first);
   return page === undefined || id !== '' ? { page: 'unknown', path } : { page };
-}
-
-/** Null if it is not valid percent-encoding. */
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }
 
 /** The address of a location, for `href`. */

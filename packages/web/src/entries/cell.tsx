@@ -1,5 +1,7 @@
 /** One event or frame: a line that expands to the exact JSON or text. */
+
 import type { DurableEvent } from '@parlance/protocol';
+import { parsedJson } from '@parlance/protocol/json-text';
 import { Button, copyText } from '@parlance/ui/components/controls.tsx';
 import { memo, type ReactNode, useState } from 'react';
 import type { Note, NumberedFrame, ShellCommand } from './rows.ts';
@@ -153,11 +155,8 @@ const MAX_SHOWN_LENGTH = 50_000;
 
 function shownText(text: string, indented: boolean): string {
   if (!indented || text.length > MAX_SHOWN_LENGTH) return text;
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch {
-    return text; // not JSON: shown as received
-  }
+  const value = parsedJson(text);
+  return value === undefined ? text : JSON.stringify(value, null, 2);
 }
 
 /** The exact text and its actions. */

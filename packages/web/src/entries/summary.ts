@@ -2,6 +2,7 @@
 
 import type { DurableEvent, DurableEventType, Part } from '@parlance/protocol';
 import { instructionsText } from '@parlance/protocol/instructions';
+import { isObject, parsedJson } from '@parlance/protocol/json-text';
 import { amountsText, limitNotice } from '@parlance/protocol/spending';
 
 const LONGEST = 160;
@@ -171,16 +172,9 @@ const TELLING = [
   'name',
 ] as const;
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 export function frameSummary(text: string): FrameSummary {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { type: NOT_JSON, text: oneLine(text) };
-  }
+  const value = parsedJson(text);
+  if (value === undefined) return { type: NOT_JSON, text: oneLine(text) };
   if (!isObject(value)) return { type: UNTYPED, text: oneLine(text) };
   const named = value.type ?? value.event ?? requestOf(value) ?? rpcOf(value);
   const inner = innerOf(value);

@@ -1,4 +1,5 @@
 /** Out: the objects and events of the Messages API, and its errors. */
+
 import type {
   Usage as MessageUsage,
   RawContentBlockDelta,
@@ -10,7 +11,7 @@ import type {
   ThinkingBlock,
   ToolUseBlock,
 } from '@anthropic-ai/sdk/resources/messages';
-import type { Fault, FaultCode, Usage } from '@parlance/protocol';
+import { type Fault, type FaultCode, parsedJson, type Usage } from '@parlance/protocol';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import type { Pieces } from '../../http/connection.ts';
 import { requestIdOf } from '../../http/request-id.ts';
@@ -255,13 +256,7 @@ const blockDelta = ({ index }: Block, change: RawContentBlockDelta): MessageEven
 const stopped = ({ index }: Block): MessageEvent => ({ type: 'content_block_stop', index });
 
 /** Without any arguments they may still follow. */
-function isComplete({ text }: Block): boolean {
-  try {
-    return text !== '' && JSON.parse(text) !== undefined;
-  } catch {
-    return false;
-  }
-}
+const isComplete = ({ text }: Block): boolean => parsedJson(text) !== undefined;
 
 // Faults: `{type: "error", error: {type, message, details?}, request_id}`.
 

@@ -7,6 +7,7 @@ import {
   jsonNestsDeeper,
   LOCAL,
   type Principal,
+  parsedJson,
   textPart,
 } from '@parlance/protocol';
 import type { z } from 'zod';
@@ -202,17 +203,10 @@ function directCall(content: string): DirectCall | undefined {
   if (jsonNestsDeeper(input, MAX_LEVELS))
     throw new Fault('tool_invalid', 'The parameters are nested too deeply');
   const parameters = parsedJson(input);
+  if (parameters === undefined) throw new Fault('tool_invalid', 'The parameters are not valid JSON');
   const parsed = DirectCall.safeParse({ tool, input: parameters });
   if (!parsed.success) throw new Fault('tool_invalid', `The parameters of ${tool} are not a JSON object`);
   return parsed.data;
 }
 
 const MAX_LEVELS = 100;
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new Fault('tool_invalid', 'The parameters are not valid JSON', { cause });
-  }
-}

@@ -2,7 +2,14 @@
  * One request and its answer: from the first event it caused to the end of the turn, or to calls of the
  * caller's tools.
  */
-import { type CallId, Fault, type HistoryItem, type TurnId, type Usage } from '@parlance/protocol';
+import {
+  type CallId,
+  Fault,
+  type HistoryItem,
+  parsedJson,
+  type TurnId,
+  type Usage,
+} from '@parlance/protocol';
 import { addUsage, type Caller, type SessionRef } from '../../core/index.ts';
 import type { ChatRequest, StartedTurn } from './chat-request.ts';
 import type { DialectContext } from './dialect.ts';
@@ -322,14 +329,7 @@ class CallAnswers {
   }
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
+const isJson = (text: string): boolean => parsedJson(text) !== undefined;
 
 // A text that the model may repeat after a restart: compares the repetition with what was already sent.
 

@@ -2,7 +2,7 @@
  * What the APIs of vendors have in common: the caller and the session of a request, errors of requests, the model or
  * agent that a request names, and its answer, whole or as a stream.
  */
-import type { Fault, Principal, TurnOptions } from '@parlance/protocol';
+import { decodedUri, type Fault, type Principal, type TurnOptions } from '@parlance/protocol';
 import type { Context as HonoContext } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { z } from 'zod';
@@ -98,12 +98,8 @@ const toHeader = (session: string): string =>
   /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(session) ? session : encodeURIComponent(session);
 
 function fromHeader(value: string): string {
-  try {
-    const decoded = decodeURIComponent(value);
-    return toHeader(decoded) === value ? decoded : value;
-  } catch {
-    return value;
-  }
+  const decoded = decodedUri(value);
+  return decoded !== null && toHeader(decoded) === value ? decoded : value;
 }
 
 /** The context of the endpoints. */

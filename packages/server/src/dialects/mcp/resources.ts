@@ -1,6 +1,14 @@
 /** Sessions as resources: their list, and the messages of one. */
+
 import type { ListResourcesResult, ReadResourceResult } from '@modelcontextprotocol/client';
-import { type DurableEvent, type TurnId, textOf, wasStopped, writtenQuestion } from '@parlance/protocol';
+import {
+  type DurableEvent,
+  decodedUri,
+  type TurnId,
+  textOf,
+  wasStopped,
+  writtenQuestion,
+} from '@parlance/protocol';
 import type { Engine, SessionRecord, SessionRef } from '../../core/index.ts';
 import { invalidParams, type Params, RpcFault } from '../kit/json-rpc.ts';
 import { latest } from '../kit/replay.ts';
@@ -71,7 +79,7 @@ export async function resourceNamed(
   uri: unknown,
 ): Promise<SessionRef> {
   if (typeof uri !== 'string') throw invalidParams('uri must be a string.');
-  const id = uri.startsWith(BASE_URI) ? decoded(uri.slice(BASE_URI.length)) : null;
+  const id = uri.startsWith(BASE_URI) ? decodedUri(uri.slice(BASE_URI.length)) : null;
   const ref = id === null ? null : await engine.find(principal, id);
   if (!ref) throw notFound(peer, uri);
   return ref;
@@ -84,14 +92,6 @@ const notFound = ({ era }: Peer, uri: unknown): RpcFault => {
     ? new RpcFault(CODES.params, `Resource not found: ${named}`, { uri: named })
     : new RpcFault(CODES.resource, `Resource not found: ${named}`);
 };
-
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
-}
 
 // Messages: one per input, and one per turn with text.
 

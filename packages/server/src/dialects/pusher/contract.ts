@@ -2,7 +2,7 @@
  * Protocol 7 of Pusher Channels: frames in and out, names of channels, limits, and requests over HTTP. Not a projection of
  * sessions: `channels.ts` delivers what is published.
  */
-import { jsonNestsDeeper } from '@parlance/protocol';
+import { jsonNestsDeeper, parsedJson } from '@parlance/protocol';
 import { z } from 'zod';
 import {
   type BodyOf,
@@ -95,11 +95,8 @@ export function isChannelName(name: string, { channelNameLength, userIdLength }:
 /** Clients send `data` as JSON or as a string of JSON. */
 const unpacked = (data: unknown): unknown => {
   if (typeof data !== 'string' || jsonNestsDeeper(data)) return data;
-  try {
-    return JSON.parse(data);
-  } catch {
-    return data; // the schema reports what is wrong
-  }
+  const value = parsedJson(data);
+  return value === undefined ? data : value; // the schema reports what is wrong
 };
 
 /** Any frame. Events whose name starts with `client-` go to other clients. */

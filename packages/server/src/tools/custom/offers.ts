@@ -1,5 +1,5 @@
 /** Loads the operator's prompts and resources: modules named in the configuration. */
-import { Fault, isObject, PromptPart, textPart } from '@parlance/protocol';
+import { decodedUri, Fault, isObject, PromptPart, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import type {
   Completer,
@@ -146,21 +146,16 @@ function ownResource(exported: unknown, announce: Announce): OwnResource | z.Zod
     isTemplate: names.length > 0,
     match: (uri) => {
       const values = form.exec(uri)?.slice(1);
-      return values ? Object.fromEntries(names.map((name, at) => [name, decoded(values[at] ?? '')])) : null;
+      return values
+        ? Object.fromEntries(
+            names.map((name, at) => [name, decodedUri(values[at] ?? '') ?? values[at] ?? '']),
+          )
+        : null;
     },
     read: async (params, context) =>
       Content.parse(await outputOf(data.name, () => data.read(params, { ...context, announce }), context)) ??
       null,
   };
-}
-
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    // Not encoded: the value is meant as it is.
-    return value;
-  }
 }
 
 /** Ends with the signal of the request or after a minute, even if the function keeps running. */

@@ -1,6 +1,7 @@
 /** One playground connection with its log, across reconnects; its transports and addresses. */
 
 import type { CommandInput } from '@parlance/protocol';
+import { parsedJson } from '@parlance/protocol/json-text';
 import { type Dialect, type Parlance, ParlanceError } from '@parlance/sdk';
 import { Bounded, type Row } from '../../entries/rows.ts';
 import { type Known, learn } from './examples.ts';
@@ -236,11 +237,8 @@ export function requestTransport(origin: string, token: string | null, events: T
 
 /** Undefined if empty; the text itself if it is not JSON. */
 function read(text: string): unknown {
-  try {
-    return text === '' ? undefined : JSON.parse(text);
-  } catch {
-    return text;
-  }
+  const value = parsedJson(text);
+  return value === undefined && text !== '' ? text : value;
 }
 
 // The address of a dialect, with session and token in the form that a page can send.

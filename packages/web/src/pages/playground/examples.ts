@@ -1,4 +1,5 @@
 /** The examples of a dialect, ready to be edited and sent: with ids that the connection has learned from frames. */
+import { isObject, parsedJson } from '@parlance/protocol/json-text';
 import type { Dialect, DialectExample } from '@parlance/sdk';
 
 export type Example = DialectExample & {
@@ -75,12 +76,9 @@ const mapped = (known: Known, change: (id: string) => string): Known =>
 
 // Ids in the frames of the server, which the next frame may have to name.
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Returns the same object if the frame adds nothing. */
 export function learn(known: Known, { ids }: Pick<Dialect, 'ids'>, text: string): Known {
-  const frame = parsed(text);
+  const frame = parsedJson(text);
   if (!isObject(frame)) return known;
   const name = frame.type ?? frame.event;
   const found = ids
@@ -94,19 +92,11 @@ export function learn(known: Known, { ids }: Pick<Dialect, 'ids'>, text: string)
 
 function valueAt(value: unknown, [key, ...rest]: readonly string[]): unknown {
   if (key === undefined) return value;
-  const inner = typeof value === 'string' ? parsed(value) : value;
+  const inner = typeof value === 'string' ? parsedJson(value) : value;
   return isObject(inner) ? valueAt(inner[key], rest) : undefined;
 }
 
 function part(value: unknown, match: string | null): string | undefined {
   if (typeof value !== 'string' || value === '') return undefined;
   return match === null ? value : new RegExp(match).exec(value)?.[0];
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null; // not JSON
-  }
 }

@@ -1,4 +1,5 @@
 /** Commands that can be pasted into a terminal. They read the token from PARLANCE_TOKEN. */
+import { parsedObject } from '@parlance/protocol/json-text';
 import type { Dialect } from '@parlance/sdk';
 import type { ShellCommand } from '../../entries/rows.ts';
 import { socketUrl } from '../playground/connection.ts';
@@ -137,26 +138,17 @@ function curlCommand({ origin, dialect, session, text, tokenRequired }: Command)
     if (dialect.transport !== 'commands') return null;
     return curl('', { method: 'GET', address: `${at}/events`, needsToken, stream: true }).code;
   }
-  const frame = objectIn(text);
+  const frame = parsedObject(text);
   if (frame === null) return null;
   if (dialect.transport === 'commands')
     return curl('', { method: 'POST', address: `${at}/commands`, needsToken, body: frame }).code;
   const { method = 'GET', path, body } = frame;
   // As in the playground: the token is for this server alone.
   if (typeof method !== 'string' || typeof path !== 'string' || !/^\/(?![/\\])/.test(path)) return null;
-  return curl('', { method, address: origin + path, needsToken, body: isObject(body) ? body : undefined })
-    .code;
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null;
-
-function objectIn(text: string): Fields | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) && !Array.isArray(value) ? value : null;
-  } catch {
-    return null;
-  }
+  return curl('', {
+    method,
+    address: origin + path,
+    needsToken,
+    body: typeof body === 'object' && body !== null ? body : undefined,
+  }).code;
 }

@@ -1,5 +1,15 @@
 import { describe, expect, test } from 'bun:test';
-import { JsonValue, jsonNestsDeeper, jsonRefusal, MAX_KEYS, MAX_LEVELS, nestsDeeper } from './json.ts';
+import { JsonValue } from './json.ts';
+import {
+  decodedUri,
+  jsonNestsDeeper,
+  jsonRefusal,
+  MAX_KEYS,
+  MAX_LEVELS,
+  nestsDeeper,
+  parsedJson,
+  parsedObject,
+} from './json-text.ts';
 
 describe('jsonNestsDeeper', () => {
   test('counts only arrays and objects', () => {
@@ -70,4 +80,21 @@ describe('jsonRefusal', () => {
     expect(jsonRefusal('['.repeat(MAX_LEVELS + 1))).toBe('is nested too deeply');
     expect(jsonRefusal('['.repeat(MAX_LEVELS))).toBeNull();
   });
+});
+
+test('text that is not JSON has no value, and null is one', () => {
+  expect(parsedJson('{"a":1}')).toEqual({ a: 1 });
+  expect(parsedJson('null')).toBeNull();
+  expect(parsedJson('')).toBeUndefined();
+  expect(parsedJson('{"a":')).toBeUndefined();
+});
+
+test('only objects are objects', () => {
+  expect(parsedObject('{"a":1}')).toEqual({ a: 1 });
+  for (const text of ['null', '[]', '1', '"a"', 'a']) expect(parsedObject(text)).toBeNull();
+});
+
+test('invalid percent-encoding is null', () => {
+  expect(decodedUri('a%20b')).toBe('a b');
+  expect(decodedUri('%zz')).toBeNull();
 });
