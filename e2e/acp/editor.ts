@@ -2,6 +2,8 @@
 import { join } from 'node:path';
 import {
   type ClientConnection,
+  type CreateElicitationRequest,
+  type CreateElicitationResponse,
   client,
   methods,
   ndJsonStream,
@@ -34,7 +36,15 @@ export type EditorOptions = {
   readonly command?: readonly string[];
   readonly args?: readonly string[];
   readonly answer?: Answer;
+  /** answers forms, which the editor then declares to show */
+  readonly fill?: Fill;
 };
+
+/** The signal is aborted when the server withdraws the form. */
+export type Fill = (
+  form: CreateElicitationRequest,
+  signal: AbortSignal,
+) => CreateElicitationResponse | Promise<CreateElicitationResponse>;
 
 export const choose = (optionId: string): RequestPermissionResponse => ({
   outcome: { outcome: 'selected', optionId },
@@ -50,6 +60,8 @@ export const whenWithdrawn = async ({ signal }: Permission): Promise<RequestPerm
 export class Editor implements AsyncDisposable {
   readonly updates: SessionNotification[] = [];
   readonly permissions: Permission[] = [];
+  readonly forms: { readonly form: CreateElicitationRequest; readonly signal: AbortSignal }[] = [];
+  readonly #hasForms: boolean;
   /** everything on standard output */
   output = '';
   readonly #watchers = new Set<() => void>();
@@ -57,7 +69,15 @@ export class Editor implements AsyncDisposable {
   readonly #errors: Promise<string>;
   readonly connection: ClientConnection;
 
-  constructor({ env, cwd, command = COMMAND, args = [], answer = () => choose('once') }: EditorOptions) {
+  constructor({
+    env,
+    cwd,
+    command = COMMAND,
+    args = [],
+    answer = () => choose('once'),
+    fill,
+  }: EditorOptions) {
+    this.#hasForms = fill !== undefined;
     this.#process = Bun.spawn([...command, ...args], {
       cwd,
       env: { PATH: process.env.PATH ?? '', HOME: cwd, LOG_LEVEL: 'silent', ...env },
@@ -92,6 +112,12 @@ export class Editor implements AsyncDisposable {
         this.updates.push(params);
         this.#changed();
       })
+      // After the others: the official client takes a step for each handler, and updates must not come after answers.
+      .onRequest(methods.client.elicitation.create, async ({ params: form, signal }) => {
+        this.forms.push({ form, signal });
+        this.#changed();
+        return fill ? fill(form, signal) : { action: 'cancel' };
+      })
       .connect(ndJsonStream(toServer, this.#process.stdout.pipeThrough(seen)));
   }
 
@@ -100,7 +126,10 @@ export class Editor implements AsyncDisposable {
   }
 
   initialize() {
-    return this.agent.request(methods.agent.initialize, { protocolVersion: 1, clientCapabilities: {} });
+    return this.agent.request(methods.agent.initialize, {
+      protocolVersion: 1,
+      clientCapabilities: this.#hasForms ? { elicitation: { form: {} } } : {},
+    });
   }
 
   async newSession(cwd: string): Promise<string> {

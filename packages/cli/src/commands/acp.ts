@@ -40,14 +40,20 @@ const MAX_WAITING = 1_000;
 const PASSED: ReadonlySet<unknown> = new Set([
   'session/update',
   'session/request_permission',
+  'elicitation/create',
   '$/cancel_request',
 ]);
+
+/** Requests of the server that the editor answers. */
+const ASKED: ReadonlySet<unknown> = new Set(['session/request_permission', 'elicitation/create']);
 
 class AcpPipe implements StdioProtocol {
   readonly #requests = new Requests();
   readonly #sessions = new Map<string, OpenSession>();
-  /** permission requests that the editor has not answered, with their session */
+  /** requests of the server that the editor has not answered, with their session */
   readonly #asked = new Map<string, string>();
+  /** the parameters with which the editor has begun, such as its capabilities */
+  #initialized: object | null = null;
   #socket: LinkSocket | null = null;
   /** messages from the editor during a reconnect; null otherwise */
   #waiting: Buffer[] | null = null;
@@ -83,6 +89,7 @@ class AcpPipe implements StdioProtocol {
       return line;
     }
     if (message.id === undefined) return line;
+    if (message.method === 'initialize') this.#initialized = message.params ?? {};
     const { sessionId, cwd } = message.params ?? {};
     if (message.method === 'session/load' && sessionId !== undefined)
       this.#sessions.set(sessionId, new OpenSession(cwd ?? '/'));
@@ -116,7 +123,7 @@ class AcpPipe implements StdioProtocol {
       if (unseen) this.write(unseen === message ? text : JSON.stringify(unseen));
       return;
     }
-    if (method === 'session/request_permission') {
+    if (ASKED.has(method)) {
       const id = String(message.id);
       if (this.#asked.has(id)) this.#requests.askedAgain(id);
       else this.write(text);
@@ -194,6 +201,13 @@ class AcpPipe implements StdioProtocol {
         else lost.resolve('lost');
       },
     });
+    if (this.#initialized) {
+      const answer = await Promise.race([
+        this.#requests.own(socket, 'initialize', this.#initialized),
+        lost.promise,
+      ]);
+      if (answer === 'lost') return false;
+    }
     for (const [sessionId, session] of this.#sessions) {
       session.reconnected();
       const position = { after: session.seq, keys: this.#requests.keysIn(sessionId) };
@@ -202,7 +216,7 @@ class AcpPipe implements StdioProtocol {
       if (answer === 'lost') return false;
       if (answer.error) this.#forget(sessionId, answer.error);
     }
-    // Pending permissions are requested again before this is answered.
+    // Pending permissions and forms are requested again before this is answered.
     const fence = await Promise.race([
       this.#requests.own(socket, 'authenticate', { methodId: '' }),
       lost.promise,
@@ -219,7 +233,7 @@ class AcpPipe implements StdioProtocol {
       this.write(failed(id, code, message));
   }
 
-  /** Withdraws permission requests that were answered by another client. */
+  /** Withdraws requests that were answered by another client. */
   #withdraw(): void {
     for (const id of this.#requests.answeredElsewhere([...this.#asked.keys()])) {
       this.#asked.delete(id);

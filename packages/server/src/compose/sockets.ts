@@ -54,11 +54,11 @@ export async function openingOf(
   if (!target) return null;
   const token = target.vendorKey ? vendorTokenOf(authenticator, request) : sent;
   const id = crypto.randomUUID() as string as ConnectionId;
-  const { open: accept } = target;
+  const { open: accept, idHeader } = target;
   const params = withHeaders(target, request.headers);
   const session = target.anonymous ? null : url.searchParams.get('session');
   const origin = request.headers.get('origin');
-  const opening = { id, principal: null, session, origin, params, listener, address };
+  const opening = { id, idHeader, principal: null, session, origin, params, listener, address };
   if (target.anonymous) return { ...opening, unknown: !authenticator.open, mayStay: true, accept };
   try {
     const principal = await identify(authenticator, token, callerOf(request, address));

@@ -13,6 +13,7 @@ type Line = Readonly<Record<string, unknown>>;
 const ACP = {
   'session/update': 'SessionNotification',
   'session/request_permission': 'RequestPermissionRequest',
+  'elicitation/create': 'CreateElicitationRequest',
   '$/cancel_request': 'CancelRequestNotification',
 };
 const acp = Object.fromEntries(
@@ -24,7 +25,11 @@ const acp = Object.fromEntries(
 
 /** Throws if a line does not fit. */
 const CHECKS: Readonly<Record<string, (line: Line) => unknown>> = {
-  acp: ({ method, params }) => acp[String(method)]?.parse(params) ?? expect.unreachable(String(method)),
+  /** A line with a frame for some clients and another one for the rest has both. */
+  acp: (line) => {
+    for (const { method, params } of 'body' in line ? [line.body as Line, line.otherwise as Line] : [line])
+      acp[String(method)]?.parse(params) ?? expect.unreachable(String(method));
+  },
   agui: ({ event }) => event === undefined || EventSchemas.parse(event),
   aisdk: async ({ chunk }) => {
     if (chunk === undefined) return;

@@ -14,6 +14,8 @@ export type Opening = {
   readonly id: ConnectionId;
   readonly principal: Principal | null;
   readonly session: string | null;
+  /** the header of the answer to the handshake that names the connection */
+  readonly idHeader?: string | undefined;
   readonly origin?: string | null;
   readonly params?: Readonly<Record<string, string>> | undefined;
   /** index of its listener; the default one if absent */

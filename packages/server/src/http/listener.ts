@@ -70,7 +70,10 @@ export function listen(listening: ListenOptions): Server<unknown> {
     }
     const found = await opening(request, server.requestIP(request)?.address);
     if (!found) return refused('Not found', 404);
-    const headers = { [REQUEST_ID_HEADER]: requestIdOf(request) };
+    const headers = {
+      [REQUEST_ID_HEADER]: requestIdOf(request),
+      ...(found.idHeader !== undefined && { [found.idHeader]: found.id }),
+    };
     const place = sockets.enter(found);
     if ('refusal' in place) return noPlace(place.refusal);
     if (!server.upgrade(request, { data: place.data, headers })) {

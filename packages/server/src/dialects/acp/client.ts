@@ -1,5 +1,5 @@
 /**
- * The client of one socket: the sessions that it creates, opens, lists and closes, its pending permission requests, and frames
+ * The client of one socket: the sessions that it creates, opens, lists and closes, the requests that it has not answered, and frames
  * that are held back.
  */
 import { isAbsolute, join } from 'node:path';
@@ -11,12 +11,13 @@ import { namesOfChain } from '../../lib/model-chain.ts';
 import type { DialectContext } from '../kit/dialect.ts';
 import { replay } from '../kit/replay.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import type { Body, CallContent, ListSessions, Permission, Position } from './contract.ts';
-import { type State, start, step, withdrawal } from './outbound.ts';
+import type { Body, CallContent, ListSessions, Position } from './contract.ts';
+import { questionMessage, type State, start, step, updateBody, withdrawal } from './outbound.ts';
 
 export type Context = Pick<DialectContext, 'engine' | 'log' | 'newId' | 'about'>;
 
-type PermissionBody = Extract<Body, { method: 'session/request_permission' }>;
+/** A permission or a form. */
+export type ClientRequest = Extract<Body, { id: string }>;
 
 const MODES = [
   { id: 'suggest', name: 'Ask before edits and commands' },
@@ -48,10 +49,12 @@ const READY_MS = 5;
 export class Client implements Subscriber {
   /** open sessions with their folders, by id */
   readonly #sessions = new Map<string, { readonly ref: SessionRef; readonly folder: string }>();
-  /** unanswered permission requests, by approval */
-  readonly #pending = new Map<string, Permission>();
+  /** requests that are not answered */
+  readonly #pending = new Map<string, ClientRequest>();
   /** requests that are sent after the response that opens their session, by session */
-  readonly #held = new Map<string, PermissionBody[]>();
+  readonly #held = new Map<string, ClientRequest[]>();
+  /** whether it shows forms; otherwise questions are messages, and the next prompt answers them */
+  hasForms = false;
 
   constructor(
     private readonly socket: Socket,
@@ -65,6 +68,10 @@ export class Client implements Subscriber {
 
   get open(): boolean {
     return this.socket.open;
+  }
+
+  answers(): boolean {
+    return this.hasForms;
   }
 
   /** Throws if the client has no valid token. */
@@ -132,17 +139,17 @@ export class Client implements Subscriber {
     const { created } = await this.ctx.engine.snapshot(ref);
     this.hub.unsubscribe(ref, this);
     this.#held.set(ref.id, []);
-    for (const [approval, { sessionId }] of this.#pending)
-      if (sessionId === ref.id) this.#pending.delete(approval);
+    for (const [request, { params }] of this.#pending)
+      if (params.sessionId === ref.id) this.#pending.delete(request);
     this.#sessions.set(ref.id, { ref, folder: created?.cwd ?? this.ctx.engine.root });
   }
 
-  /** Withdraws the permission requests of the session, and stops its updates. */
+  /** Withdraws the requests of the session, and stops its updates. */
   endSession(id: string): void {
     const open = this.#sessions.get(id);
     if (!open) return;
-    for (const [approval, { sessionId }] of this.#pending)
-      if (sessionId === id) this.#withdraw(approval, JSON.stringify(withdrawal(approval)));
+    for (const [request, { params }] of this.#pending)
+      if (params.sessionId === id) this.#withdraw(request, JSON.stringify(withdrawal(request)));
     this.#held.delete(id);
     this.#sessions.delete(id);
     this.hub.unsubscribe(open.ref, this);
@@ -170,7 +177,7 @@ export class Client implements Subscriber {
     return { sessions, ...(next !== undefined && { nextCursor: next }) };
   }
 
-  // Permission requests
+  // Requests
 
   /** Sends the requests of the session that were held back. */
   release(session: string): void {
@@ -179,29 +186,29 @@ export class Client implements Subscriber {
     for (const body of held) this.#request(body);
   }
 
-  /** The permission request that is pending here; null if there is none, or it was answered. */
-  answered(approval: string): { ref: SessionRef; options: Permission['options'] } | null {
-    const asked = this.#pending.get(approval);
-    this.#pending.delete(approval);
-    const ref = asked && this.#sessions.get(asked.sessionId)?.ref;
-    return ref ? { ref, options: asked.options } : null;
+  /** The request that is pending here; null if there is none, or it was answered. */
+  answered(id: string): { readonly ref: SessionRef; readonly request: ClientRequest } | null {
+    const request = this.#pending.get(id);
+    this.#pending.delete(id);
+    const ref = request && this.#sessions.get(request.params.sessionId)?.ref;
+    return ref ? { ref, request } : null;
   }
 
-  #request(body: PermissionBody): void {
+  #request(body: ClientRequest): void {
     const { sessionId } = body.params;
     const held = this.#held.get(sessionId);
     if (held) return void held.push(body);
-    this.#pending.set(body.id, body.params);
+    this.#pending.set(body.id, body);
     this.socket.sendFrame(this.#located(body));
   }
 
-  #withdraw(approval: string, text: string): void {
+  #withdraw(request: string, text: string): void {
     for (const [session, held] of this.#held)
       this.#held.set(
         session,
-        held.filter(({ id }) => id !== approval),
+        held.filter(({ id }) => id !== request),
       );
-    if (this.#pending.delete(approval)) this.socket.send(text);
+    if (this.#pending.delete(request)) this.socket.send(text);
   }
 
   // Frames
@@ -209,7 +216,9 @@ export class Client implements Subscriber {
   send(text: string, frame?: object, pieces?: Pieces): void {
     const body = frame as Body | undefined;
     if (body?.method === 'session/request_permission') this.#request(body);
-    else if (body?.method === '$/cancel_request') this.#withdraw(body.params.requestId, text);
+    else if (body?.method === 'elicitation/create') {
+      if (this.hasForms) this.#request(body);
+    } else if (body?.method === '$/cancel_request') this.#withdraw(body.params.requestId, text);
     else {
       const whole = body && this.#located(body);
       if (whole && whole !== body) this.socket.sendFrame(whole);
@@ -232,7 +241,7 @@ export class Client implements Subscriber {
 
   /** Editors expect absolute paths. */
   #located<Shown extends Body>(body: Shown): Shown {
-    if (body.method === '$/cancel_request') return body;
+    if (body.method === '$/cancel_request' || body.method === 'elicitation/create') return body;
     const { params } = body;
     const folder = this.#sessions.get(params.sessionId)?.folder;
     const call = 'toolCall' in params ? params.toolCall : params.update;
@@ -284,12 +293,19 @@ class Past {
       for (const { event, state, bodies } of replay(step, this.#state, events)) {
         this.#state = state;
         if (this.#isNew(event))
-          for (const body of bodies)
+          for (const body of [...bodies, ...this.#questions(event)])
             if (body.method === 'session/update') client.send(JSON.stringify(body), body);
       }
       this.seq = events.at(-1)?.seq ?? head;
       await client.ready();
     }
+  }
+
+  /** A question of the past is shown as a message, also to a client with forms. */
+  #questions(event: DurableEvent): Body[] {
+    return event.type === 'question.asked'
+      ? [updateBody(this.ref.id, questionMessage(event), event.seq)]
+      : [];
   }
 
   #isNew(event: DurableEvent): boolean {

@@ -1,5 +1,9 @@
 /** The messages, in and out, with examples. Unknown fields of clients are ignored, including `_meta`. */
-import type { RequestPermissionRequest, SessionNotification } from '@agentclientprotocol/sdk';
+import type {
+  CreateElicitationRequest,
+  RequestPermissionRequest,
+  SessionNotification,
+} from '@agentclientprotocol/sdk';
 import { ApprovalMode } from '@parlance/protocol';
 import { z } from 'zod';
 import type {
@@ -39,7 +43,11 @@ export type Block = z.output<typeof Block>;
 export const Initialize = z.object({
   protocolVersion: z.number().int(),
   clientCapabilities: z
-    .object({ auth: z.object({ terminal: z.boolean() }).partial().nullish() })
+    .object({
+      auth: z.object({ terminal: z.boolean() }).partial().nullish(),
+      /** the forms that it can show; a mode that is absent or null is not supported */
+      elicitation: z.object({ form: z.looseObject({}).nullish() }).nullish(),
+    })
     .partial()
     .nullish(),
 });
@@ -88,6 +96,12 @@ export const PermissionResult = z.object({
   ]),
 });
 
+/** What the user did with a form. */
+export const FormResult = z.object({
+  action: z.enum(['accept', 'decline', 'cancel']),
+  content: z.record(z.string(), z.unknown()).nullish(),
+});
+
 const jsonrpc = z.literal('2.0');
 const id = z.union([z.string(), z.number(), z.null()]);
 
@@ -118,7 +132,13 @@ const words = (text: string) => ({ type: 'text', text });
 const inbound = (): Readonly<Record<string, InboundMessage>> => ({
   initialize: request('initialize', Initialize, [
     'Version and capabilities. A client of a higher version is answered with version 1. Needs no token.',
-    () => [{ title: 'Begin', params: { protocolVersion: 1, clientCapabilities: {} } }],
+    () => [
+      { title: 'Begin', params: { protocolVersion: 1, clientCapabilities: {} } },
+      {
+        title: 'Begin, with forms for questions',
+        params: { protocolVersion: 1, clientCapabilities: { elicitation: { form: {} } } },
+      },
+    ],
   ]),
   authenticate: request('authenticate', z.object({ methodId: z.string() }), [
     'The token comes with the connection: succeeds if it is valid. An editor with a terminal runs `parlance acp --login` there.',
@@ -189,9 +209,9 @@ const inbound = (): Readonly<Record<string, InboundMessage>> => ({
   ]),
   result: {
     summary:
-      'Answers `session/request_permission`; `cancelled` denies. The first answer wins, in any dialect.',
-    schema: z.object({ jsonrpc, id, result: PermissionResult }),
-    examples: ({ approval }) => [
+      'Answers `session/request_permission`; `cancelled` denies. Or answers `elicitation/create`; `decline` gives no answer, and after `cancel` the next prompt answers. The first answer wins, in any dialect.',
+    schema: z.object({ jsonrpc, id, result: z.union([PermissionResult, FormResult]) }),
+    examples: ({ approval, question }) => [
       {
         title: 'Allow a call',
         frame: {
@@ -199,6 +219,10 @@ const inbound = (): Readonly<Record<string, InboundMessage>> => ({
           id: approval,
           result: { outcome: { outcome: 'selected', optionId: 'once' } },
         },
+      },
+      {
+        title: 'Answer a question',
+        frame: { jsonrpc: '2.0', id: question, result: { action: 'accept', content: { '1': 'PostgreSQL' } } },
       },
     ],
   },
@@ -208,6 +232,7 @@ const inbound = (): Readonly<Record<string, InboundMessage>> => ({
 
 const session = '3f0c1a52-6d0e-4b8e-9a55-0c5f6f2f9d10';
 const approval = 'b7d6a3de-0c44-4f0c-9f5e-3a1c8d2e6f70';
+const question = '4d2b8c6e-1f3a-4e57-9b0c-7a6d5e4f3c21';
 
 function outbound() {
   const text = z.strictObject({ type: z.literal('text'), text: z.string() });
@@ -343,9 +368,56 @@ function outbound() {
         { id: 'call', at: 'params.toolCall.toolCallId' },
       ],
     },
+    'elicitation/create': {
+      summary:
+        'The agent asks the user; the id of the request is the question’s. Sent to every connection that has the session open and shows forms. Others get the question as a message.',
+      schema: z.strictObject({
+        jsonrpc,
+        id: z.string(),
+        method: z.literal('elicitation/create'),
+        params: z.strictObject({
+          sessionId: z.string(),
+          toolCallId: z.string().optional(),
+          mode: z.literal('form'),
+          message: z.string(),
+          requestedSchema: z.strictObject({
+            type: z.literal('object'),
+            properties: z.record(z.string(), z.looseObject({ type: z.string() })),
+            required: z.array(z.string()),
+          }),
+        }),
+      }),
+      example: {
+        jsonrpc: '2.0',
+        id: question,
+        method: 'elicitation/create',
+        params: {
+          sessionId: session,
+          toolCallId: 'call_1',
+          mode: 'form',
+          message: 'Which database?',
+          requestedSchema: {
+            type: 'object',
+            properties: {
+              '1': {
+                title: 'Database',
+                description: 'Which database?',
+                type: 'string',
+                enum: ['SQLite', 'PostgreSQL'],
+              },
+            },
+            required: ['1'],
+          },
+        },
+      },
+      ids: [
+        { id: 'question', at: 'id' },
+        { id: 'session', at: 'params.sessionId' },
+      ],
+    },
     '$/cancel_request': {
       summary:
-        'The permission was answered elsewhere, or the turn has ended: the request no longer needs an answer.',
+        'The permission or the question was answered elsewhere, or the turn has ended: the request no longer needs an answer.',
       schema: z.strictObject({
         jsonrpc,
         method: z.literal('$/cancel_request'),
@@ -371,7 +443,7 @@ function outbound() {
   } satisfies OutboundMessages;
 }
 
-/** Messages that the server sends unrequested. The id of a permission request is that of the approval. */
+/** Messages that the server sends unrequested. The id of a permission request is that of the approval, of a form that of the question. */
 export type Body = Extract<BodyOf<typeof outbound>, { method: string }>;
 type ParamsOf<Method extends Body['method']> = Extract<Body, { method: Method }>['params'];
 
@@ -379,6 +451,8 @@ type ParamsOf<Method extends Body['method']> = Extract<Body, { method: Method }>
 type Fits<Official, Own extends Frozen<Official>> = Own;
 export type Update = Fits<SessionNotification, ParamsOf<'session/update'>>['update'];
 export type Permission = Fits<RequestPermissionRequest, ParamsOf<'session/request_permission'>>;
+
+export type Form = Fits<CreateElicitationRequest, ParamsOf<'elicitation/create'>>;
 
 export type Call = Permission['toolCall'];
 export type CallContent = NonNullable<Call['content']>[number];

@@ -11,7 +11,7 @@ import { projection, type State } from './outbound.ts';
 
 export const acp = defineDialect({
   name: 'acp',
-  listen: [{ ws: '/acp', badToken: 'anonymous' }],
+  listen: [{ ws: '/acp', badToken: 'anonymous', idHeader: 'Acp-Connection-Id' }],
   inbound: (ctx, hub: SubscriptionHub<State>) => ({ open: (socket) => open(socket, ctx, hub) }),
   projection,
   describe: async () => description(),

@@ -4,10 +4,12 @@ import { createHash } from 'node:crypto';
 import {
   type ApprovalId,
   asFault,
+  type CommandInput,
   type DurableEvent,
   Fault,
   type FaultCode,
   type Part,
+  type QuestionId,
   type SessionEvent,
   type TurnId,
   textPart,
@@ -27,11 +29,13 @@ import {
   type RpcId,
   resultMessage,
 } from '../kit/json-rpc.ts';
+import { formAnswers } from '../kit/question-forms.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { Client, type Context } from './client.ts';
+import { Client, type ClientRequest, type Context } from './client.ts';
 import {
   type Block,
   CancelRequest,
+  FormResult,
   Initialize,
   ListSessions,
   NewSession,
@@ -43,7 +47,7 @@ import {
   SetConfig,
   SetMode,
 } from './contract.ts';
-import type { State } from './outbound.ts';
+import { questionMessage, type State, updateBody } from './outbound.ts';
 
 const PROTOCOL_VERSION = 1;
 
@@ -89,7 +93,7 @@ class AcpConnection {
       case 'notification':
         return this.#quietly(() => this.#notified(message.method, message.params));
       case 'response':
-        return this.#quietly(() => this.#permitted(message.id, message.result));
+        return this.#quietly(() => this.#answered(message.id, message.result));
     }
   }
 
@@ -131,6 +135,7 @@ class AcpConnection {
   readonly #methods: Readonly<Record<string, (params: Params) => Promise<Answer>>> = {
     initialize: async (params) => {
       const { clientCapabilities } = paramsOf(Initialize, params);
+      this.#client.hasForms = clientCapabilities?.elicitation?.form != null;
       return initialized(this.ctx.about, clientCapabilities?.auth?.terminal === true);
     },
     authenticate: async () => {
@@ -199,7 +204,8 @@ class AcpConnection {
         this.#client.release(ref.id);
       }
       const key = _meta?.['parlance/key'] ?? null;
-      const submitted = await submit(this.ctx, caller, ref, prompt.map(partOf), key);
+      const { hasForms } = this.#client;
+      const submitted = await submit(this.ctx, caller, { ref, parts: prompt.map(partOf), key, hasForms });
       return (id) => this.#await(id, submitted);
     },
   };
@@ -246,21 +252,55 @@ class AcpConnection {
     });
   }
 
-  /** The answer to a permission request. The first answer wins, in any dialect. */
-  async #permitted(id: RpcId, given: unknown): Promise<void> {
-    const asked = typeof id === 'string' ? this.#client.answered(id) : null;
-    if (!asked || given === undefined) return;
-    const parsed = PermissionResult.safeParse(given);
+  /** The first answer wins, in any dialect. */
+  async #answered(id: RpcId, result: unknown): Promise<void> {
+    const answered = typeof id === 'string' ? this.#client.answered(id) : null;
+    if (!answered) return;
+    const { ref, request } = answered;
+    if (request.method === 'elicitation/create')
+      await this.#answerForm(ref, request.id as QuestionId, result);
+    else if (result !== undefined) await this.#permitted(ref, request, result);
+  }
+
+  async #permitted(ref: SessionRef, { id, params }: PermissionRequest, result: unknown): Promise<void> {
+    const parsed = PermissionResult.safeParse(result);
     const chosen =
       parsed.success && parsed.data.outcome.outcome === 'selected' ? parsed.data.outcome.optionId : '';
     // Anything but an option that was offered is a denial.
-    const answer = asked.options.find(({ optionId }) => optionId === chosen)?.optionId ?? 'deny';
+    const answer = params.options.find(({ optionId }) => optionId === chosen)?.optionId ?? 'deny';
     const command = { type: 'approval.answer', approval: id as ApprovalId, answer } as const;
-    await this.ctx.engine.send(asked.ref, command, this.#client.caller).catch((thrown: unknown) => {
-      if (asFault(thrown).code !== 'no_approval') throw thrown;
+    await this.#send(ref, command);
+  }
+
+  /** A form that was closed, has failed or is not valid: the question is shown as a message, and the next prompt answers it. */
+  async #answerForm(ref: SessionRef, question: QuestionId, result: unknown): Promise<void> {
+    const { questions } = await this.ctx.engine.snapshot(ref);
+    const asked = questions.find((open) => open.question === question);
+    if (!asked) return;
+    const { success, data } = FormResult.safeParse(result);
+    if (success && data.action === 'decline')
+      return this.#send(ref, { type: 'question.answer', question, declined: true });
+    const read = success && data.action === 'accept' ? formAnswers(asked, data.content ?? {}) : null;
+    if (read && !('problem' in read)) {
+      const given = read.outcome === 'declined' ? { declined: true } : { answers: read.answers };
+      return this.#send(ref, { type: 'question.answer', question, ...given });
+    }
+    const words = questionMessage({ ...asked, id: question, ...(read && { problem: read.problem }) });
+    this.socket.sendFrame(updateBody(ref.id, words));
+    for (const prompt of this.#prompts.values()) if (prompt.ref.id === ref.id) prompt.pause();
+  }
+
+  async #send(ref: SessionRef, command: CommandInput): Promise<void> {
+    await this.ctx.engine.send(ref, command, this.#client.caller).catch((thrown: unknown) => {
+      if (!LATE.has(asFault(thrown).code)) throw thrown;
     });
   }
 }
+
+type PermissionRequest = Extract<ClientRequest, { method: 'session/request_permission' }>;
+
+/** It was answered elsewhere, or its turn has ended. */
+const LATE: ReadonlySet<FaultCode> = new Set(['no_approval', 'not_found', 'no_turn']);
 
 /** The editor starts its command with these arguments in a terminal. */
 const SIGN_IN = {
@@ -337,17 +377,25 @@ type Prompt = {
   readonly turn: TurnId;
   /** rejects if the turn fails */
   readonly ended: Promise<StopReason>;
+  /** Answers the prompt, because its turn waits for the next one. */
+  pause(): void;
   /** Stops waiting. The turn continues. */
   leave(): void;
+};
+
+type Submission = {
+  readonly ref: SessionRef;
+  readonly parts: Part[];
+  readonly key: string | null;
+  /** a question does not end the prompt: the client answers its form */
+  readonly hasForms: boolean;
 };
 
 /** Resolves when the input is accepted. The same key in the same session is the same turn. */
 async function submit(
   ctx: Context,
   caller: Caller,
-  ref: SessionRef,
-  parts: Part[],
-  key: string | null,
+  { ref, parts, key, hasForms }: Submission,
 ): Promise<Prompt> {
   const turn = (key === null ? ctx.newId() : turnOfKey(ref, key)) as TurnId;
   const { promise, resolve, reject } = Promise.withResolvers<StopReason>();
@@ -361,7 +409,8 @@ async function submit(
     if (event.type === 'step.ended') stop = event.stop;
     else if (event.type === 'turn.ended') resolve(event.paused ? 'max_turn_requests' : REASONS[stop]);
     // The next prompt answers it.
-    else if (event.type === 'question.asked' || event.type === 'question.repeated') resolve('end_turn');
+    else if (event.type === 'question.repeated' || (event.type === 'question.asked' && !hasForms))
+      resolve('end_turn');
     else if (event.type === 'turn.cancelled' || event.type === 'input.cancelled') resolve('cancelled');
     else if (event.type === 'turn.failed') {
       const { code } = event.fault;
@@ -387,7 +436,7 @@ async function submit(
   }
   const ended = promise.finally(() => watch.stop());
   ended.catch(() => undefined);
-  return { ref, turn, ended, leave: () => watch.stop() };
+  return { ref, turn, ended, pause: () => resolve('end_turn'), leave: () => watch.stop() };
 }
 
 const REASONS = {

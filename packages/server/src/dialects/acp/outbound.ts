@@ -16,12 +16,14 @@ import {
   type SessionEvent,
   textPart,
   titleOf,
+  visibleQuestion,
   withoutPages,
   writtenQuestion,
 } from '@parlance/protocol';
-import type { SessionSnapshot } from '../../core/index.ts';
+import type { OpenQuestion, SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
+import { formSchema } from '../kit/question-forms.ts';
 import { rewoundText, streamRestartText, wholeText } from '../kit/texts.ts';
 import {
   type Calls,
@@ -60,6 +62,8 @@ export type State = {
   readonly inputs: Inputs;
   readonly calls: Calls;
   readonly approvals: WaitingApprovals;
+  /** questions that wait for an answer */
+  readonly questions: readonly string[];
   /** the block being streamed */
   readonly block: string | null;
   /**
@@ -71,11 +75,18 @@ export type State = {
 };
 
 /** Also used to replay a session from its first event. */
-export function start({ ref, open, title }: SessionSnapshot): State {
-  return { ...IDLE, session: ref.id, inputs: NO_INPUTS, block: open?.block ?? null, titled: title !== '' };
+export function start({ ref, open, title, questions }: SessionSnapshot): State {
+  return {
+    ...IDLE,
+    questions: questions.map(({ question }) => question),
+    session: ref.id,
+    inputs: NO_INPUTS,
+    block: open?.block ?? null,
+    titled: title !== '',
+  };
 }
 
-const IDLE = { calls: NO_CALLS, approvals: NO_APPROVALS, block: null, via: undefined };
+const IDLE = { calls: NO_CALLS, approvals: NO_APPROVALS, questions: [], block: null, via: undefined };
 
 export function step(before: State, event: SessionEvent): StepResult<State, Body> {
   const calls = trackCalls(before.calls, event);
@@ -84,9 +95,12 @@ export function step(before: State, event: SessionEvent): StepResult<State, Body
   const same = calls === before.calls && inputs === before.inputs && approvals === before.approvals;
   const state = same ? before : { ...before, calls, inputs, approvals };
   const [after, frames] = shown(before, state, event);
-  const gone = before.approvals.filter((waiting) => !approvals.includes(waiting));
+  const gone = [
+    ...before.approvals.filter((waiting) => !approvals.includes(waiting)).map(({ approval }) => approval),
+    ...before.questions.filter((question) => !after.questions.includes(question)),
+  ];
   if (gone.length === 0) return [after, frames];
-  return [after, [...gone.map(({ approval }) => ({ body: withdrawal(approval) })), ...frames]];
+  return [after, [...gone.map((id) => ({ body: withdrawal(id) })), ...frames]];
 }
 
 /** `before` has the calls of a turn that ends. */
@@ -207,11 +221,16 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
       const used = say(...usage(event.context));
       return [{ ...state, ...IDLE }, failed ? [exceptFor(failed, state.via), ...used] : used];
     }
-    case 'question.asked':
+    case 'question.asked': {
+      const [otherwise] = say(questionMessage(event));
+      const asked = { ...state, questions: [...state.questions, event.question] };
+      return [asked, [{ body: formRequest(state.session, event), otherwise: otherwise?.body }]];
+    }
     case 'question.repeated':
-      return [state, say(message('agent_message_chunk', writtenQuestion(event), event.id))];
-    case 'input.cancelled':
+      return [state, say(questionMessage(event))];
     case 'question.answered':
+      return [{ ...state, questions: state.questions.filter((open) => open !== event.question) }, NONE];
+    case 'input.cancelled':
     case 'approval.answered':
     case 'step.ended':
     case 'call.deferred':
@@ -227,11 +246,15 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
   }
 }
 
-/** The text being streamed, and pending approvals. */
-function attach({ session }: State, { open, approvals }: SessionSnapshot): Body[] {
+/** The text being streamed, pending approvals and questions. */
+function attach({ session }: State, { open, approvals, questions }: SessionSnapshot): Body[] {
   const kind = open?.kind === 'text' ? 'agent_message_chunk' : 'agent_thought_chunk';
   const text = open && open.text !== '' ? [updateBody(session, message(kind, open.text, open.block))] : [];
-  return [...text, ...approvals.map((waiting) => permissionRequest(session, waiting))];
+  return [
+    ...text,
+    ...approvals.map((waiting) => permissionRequest(session, waiting)),
+    ...questions.map((waiting) => formRequest(session, waiting)),
+  ];
 }
 
 const exceptFor = (frame: Frame<Body>, except: ConnectionId | undefined): Frame<Body> =>
@@ -290,7 +313,7 @@ function updatesOf(item: HistoryItem, id: string): Update[] {
 
 // Messages
 
-const updateBody = (sessionId: string, update: Update, seq?: number): Body => ({
+export const updateBody = (sessionId: string, update: Update, seq?: number): Body => ({
   jsonrpc: '2.0',
   method: 'session/update',
   params: { sessionId, update, ...(seq !== undefined && { _meta: { 'parlance/seq': seq } }) },
@@ -328,11 +351,36 @@ function permissionRequest(sessionId: string, waiting: PermissionWaiting): Body 
   };
 }
 
+/** For clients that show forms. */
+function formRequest(sessionId: string, asked: Omit<OpenQuestion, 'seq' | 'at'>): Body {
+  const { question, call, path = [], title, questions } = visibleQuestion(asked);
+  const from = path.length > 0 ? [`${pathText(path)} asks:`] : [];
+  const message = [...from, ...(title ? [title] : []), ...questions.map(({ text }) => text)].join('\n');
+  const { type, properties, required } = formSchema({ questions });
+  return {
+    jsonrpc: '2.0',
+    id: question,
+    method: 'elicitation/create',
+    params: {
+      sessionId,
+      ...(call !== undefined && { toolCallId: call }),
+      mode: 'form',
+      message,
+      requestedSchema: { type, properties, required },
+    },
+  };
+}
+
+/** For other clients: the next prompt answers it. */
+export const questionMessage = (
+  asked: Parameters<typeof writtenQuestion>[0] & { readonly id: string },
+): Update => message('agent_message_chunk', writtenQuestion(asked), asked.id);
+
 /** The request no longer needs an answer. */
-export const withdrawal = (approval: string): Body => ({
+export const withdrawal = (requestId: string): Body => ({
   jsonrpc: '2.0',
   method: '$/cancel_request',
-  params: { requestId: approval },
+  params: { requestId },
 });
 
 const message = (

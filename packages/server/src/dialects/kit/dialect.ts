@@ -197,6 +197,8 @@ export type SocketRoute = {
   readonly badToken?: 'anonymous';
   /** headers of the handshake to add to `Socket.params`, in lower case */
   readonly headers?: readonly string[];
+  /** the header of the answer to the handshake that names the connection */
+  readonly idHeader?: string;
   /** Clients of a vendor's API send some key: in open mode, one that this server cannot have issued is ignored. */
   readonly vendorKey?: true;
   /** The handshake does not authenticate: tokens are not read, and the client may stay unauthenticated. */

@@ -21,6 +21,7 @@ export type SocketTarget = {
   readonly vendorKey: boolean;
   /** the headers to add to the parameters */
   readonly headers: readonly string[];
+  readonly idHeader: string | undefined;
   /** absent if the route has no parameters */
   readonly params: Params | undefined;
 };
@@ -99,11 +100,12 @@ function pathTarget(candidates: readonly Candidate[]): ((url: URL) => SocketTarg
   };
 }
 
-const admissionOf = ({ anonymous = false, badToken, vendorKey, headers = [] }: SocketRoute) => ({
+const admissionOf = ({ anonymous = false, badToken, vendorKey, headers = [], idHeader }: SocketRoute) => ({
   anonymous,
   admitsBadToken: badToken === 'anonymous',
   vendorKey: vendorKey === true,
   headers,
+  idHeader,
 });
 
 /** `/app/:key` as a pattern with a group `key`. */
