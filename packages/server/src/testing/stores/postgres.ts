@@ -4,6 +4,7 @@ import { eventVersion } from '@parlance/protocol';
 import { SQL } from 'bun';
 import { openPostgresStore, type PostgresOptions, type PostgresStore } from '../../stores/postgres/open.ts';
 import { type PostgresEngine, postgresPrograms, startPostgres } from '../engines/postgres.ts';
+import { waitLimit } from '../until.ts';
 import type { Implementation } from './contract/store-location.ts';
 
 /** In CI the server is required: tests fail instead of being skipped. */
@@ -72,6 +73,10 @@ export const postgresImplementation = (server: () => TestServer): Implementation
   async place() {
     const { newDatabase, giveBack } = server();
     const url = await newDatabase();
-    return { open: (options) => openNode(url, options), dispose: () => giveBack(url) };
+    // The contract is not about deadlines: a slow machine may take its time.
+    return {
+      open: (options) => openNode(url, { deadlineMs: waitLimit(), ...options }),
+      dispose: () => giveBack(url),
+    };
   },
 });
