@@ -46,6 +46,12 @@ describe('a whole answer', () => {
     expect(sessionOf(response)).not.toBe('');
   });
 
+  test('what finds the conversation again is stored with the end of the turn', async () => {
+    const { response } = await ask([user('together')]);
+    const types = (await durableOf(server, sessionOf(response))).map(({ type }) => type);
+    expect(types.slice(-4)).toEqual(['text.ended', 'step.ended', 'session.labelled', 'turn.ended']);
+  });
+
   test('system messages replace the instructions and are not part of the conversation', async () => {
     const { response } = await ask([{ role: 'system', content: 'Rhyme.' }, user('hi')]);
     expect(model.requests.at(-1)?.messages).toEqual([

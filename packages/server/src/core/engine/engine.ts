@@ -58,7 +58,7 @@ import {
 } from './queries.ts';
 import type { Completion } from './questions.ts';
 import type { PreviewedRewind, RewindQuestion } from './rewind.ts';
-import type { Session } from './session.ts';
+import type { Session, TurnLabeller } from './session.ts';
 import type { SessionSnapshot, Sink } from './snapshot.ts';
 import { subscriptions, type Watch, type WatchOptions } from './subscriptions.ts';
 
@@ -100,6 +100,11 @@ export interface Engine {
    * ones, without gaps or repeats. After the events of each append, `committed` is called with the status of the session.
    */
   watch(ref: SessionRef, sink: Sink, options?: WatchOptions): Promise<Watch>;
+  /**
+   * Asks `labeller` when a turn of the watched session is about to end, for labels to store in the same append. Not asked if another
+   * node drives the session, or if the turn fails. Returns a function that ends this.
+   */
+  labelTurns(ref: SessionRef, labeller: TurnLabeller): () => void;
   /** Calls `sink` with each new event of any session of the owner, or of all owners if null. */
   watchOwner(owner: PrincipalId | null, sink: Sink): () => void;
   /** Like `watchOwner`, for the principal's sessions; for an admin, all sessions. */

@@ -52,7 +52,7 @@ export class SessionCache {
     entry.used = true;
     try {
       // A session that did not exist may have been imported since.
-      if (entry.session?.state.seq === 0) await entry.session.refresh();
+      if (entry.session?.state.seq === 0) await entry.session.compare();
       return await work(await entry.loading);
     } finally {
       entry.pins--;

@@ -59,6 +59,9 @@ export type SessionSources = {
   readonly onCommitted?: (ref: SessionRef, events: readonly DurableEvent[], before: SessionState) => void;
 };
 
+/** Labels to store in the append that ends the turn; null for none. All output of the turn has been published. */
+export type TurnLabeller = (turn: TurnId) => Readonly<Record<string, string>> | null;
+
 type Decide = (state: SessionState) => readonly DurableEventBody[];
 
 type Written =
@@ -98,6 +101,8 @@ export class Session {
   project: (ProjectContent & { readonly turn: TurnId }) | null = null;
   /** the store was unavailable when the turn last ran */
   outage = false;
+  /** asked for labels to store with the end of a turn */
+  readonly labellers = new Set<TurnLabeller>();
   /** identifies the events after number `after` up to the current one */
   #trail: { readonly after: number; digest: bigint } = { after: 0, digest: 0n };
   /** the database has failed over, and the events have not been compared with it yet */

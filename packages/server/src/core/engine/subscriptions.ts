@@ -2,7 +2,7 @@
 import { type Principal, type PrincipalId, requirePermission } from '@parlance/protocol';
 import type { SessionRef } from '../ports/event-store.ts';
 import type { EngineInternals } from './engine-internals.ts';
-import type { Session } from './session.ts';
+import type { Session, TurnLabeller } from './session.ts';
 import type { Commit, ObservedSession, Sink } from './snapshot.ts';
 
 export type Watch = ObservedSession & { stop(): void };
@@ -64,6 +64,12 @@ export function subscriptions({ parts: { bus }, sessions, network }: EngineInter
         begin?.(watch);
         return watch;
       }),
+
+    labelTurns(ref: SessionRef, labeller: TurnLabeller): () => void {
+      const labellers = sessions.loaded(ref)?.labellers;
+      labellers?.add(labeller);
+      return () => labellers?.delete(labeller);
+    },
 
     watchOwner: subscribeOwners,
 

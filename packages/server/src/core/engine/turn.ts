@@ -18,7 +18,14 @@ import {
 } from '@parlance/protocol';
 import { LeaseLost } from '../ports/lease.ts';
 import type { OnDelta, Prompt, Provider, ProviderEvent } from '../ports/provider.ts';
-import { abortedCalls, closedBlock, joining, turnStarted, unknownOutcome } from '../session/decide.ts';
+import {
+  abortedCalls,
+  closedBlock,
+  joining,
+  labelsFit,
+  turnStarted,
+  unknownOutcome,
+} from '../session/decide.ts';
 import { isSameModel, mayFallBack } from '../session/fallback.ts';
 import { type NextAction, nextAction } from '../session/next-action.ts';
 import { addUsage, type SessionState } from '../session/session-state.ts';
@@ -556,9 +563,16 @@ async function endTurn(
     context,
     ...end,
   } as const;
-  await record(active, [...events, ended]);
+  await record(active, [...events, ...labelled(active), ended]);
   void titleSession(session, deps, { events, turn });
 }
+
+/** A label that does not fit is left to those who ask for it: it must not fail the turn. */
+const labelled = ({ session, turn }: ActiveTurn): DurableEventBody[] =>
+  [...session.labellers].flatMap((labeller) => {
+    const labels = labeller(turn.id);
+    return labels && labelsFit(session.state, labels) ? [{ type: 'session.labelled', labels }] : [];
+  });
 
 /**
  * Records that the turn failed. If that cannot be stored either, the turn resumes later and first records

@@ -232,13 +232,20 @@ export const decideRename = (
 });
 
 /** A session above the label limit can still change its existing labels. */
+export function labelsFit(
+  state: Pick<SessionState, 'labels'>,
+  labels: Readonly<Record<string, string>>,
+): boolean {
+  const known = Object.keys(state.labels).length;
+  const merged = Object.keys({ ...state.labels, ...labels }).length;
+  return merged <= MAX_LABELS || merged === known;
+}
+
 export function decideLabels(
   state: Pick<SessionState, 'labels'>,
   labels: Readonly<Record<string, string>>,
 ): DurableEventBody {
-  const known = Object.keys(state.labels).length;
-  const merged = Object.keys({ ...state.labels, ...labels }).length;
-  if (merged > MAX_LABELS && merged > known)
+  if (!labelsFit(state, labels))
     throw new Fault('invalid', `A session may have at most ${MAX_LABELS} labels.`);
   return { type: 'session.labelled', labels };
 }

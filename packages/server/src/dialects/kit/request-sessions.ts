@@ -40,7 +40,7 @@ import {
   KEY,
   keyLabels,
 } from './request-keys.ts';
-import { cancelTurn } from './request-turn.ts';
+import { cancelTurn, type Answer as RequestAnswer, type RequestTurn } from './request-turn.ts';
 import { readUpdates } from './turn-updates.ts';
 
 /** The digest of the conversation after the last answer in this session. */
@@ -79,6 +79,20 @@ export class Sessions {
     return this.#inOrder(chat, progress, (target) => this.#accept(chat, progress, target));
   }
 
+  /** Stores what `remember` stores with the end of the turn, if the answer is complete then. */
+  rememberAtEnd(
+    { ref, history, again, reader }: StartedTurn,
+    { items, newFrom }: ChatRequest,
+    requestTurn: Pick<RequestTurn, 'done'>,
+    answer: Pick<RequestAnswer, 'items'>,
+  ): void {
+    if (history === null || again) return;
+    const stop = this.ctx.engine.labelTurns(ref, (turn) =>
+      turn === reader.turn ? digestLabel(history, [...items.slice(newFrom), ...answer.items]) : null,
+    );
+    requestTurn.done.then(stop, stop);
+  }
+
   /**
    * Stores the digest of the conversation with this answer, so that the next request with that history continues the
    * session. If this fails, that request creates a new session with the same history: no reason to fail this one.
@@ -90,11 +104,14 @@ export class Sessions {
   ): Promise<void> {
     if (history === null || again) return;
     const { engine, log } = this.ctx;
-    const labels = { [HISTORY]: conversationDigest([...items.slice(newFrom), ...answer], history) };
-    const stored = engine.send(ref, { type: 'session.label', labels }, { principal, dialect });
-    await stored.catch((thrown: unknown) => {
+    const labels = digestLabel(history, [...items.slice(newFrom), ...answer]);
+    try {
+      const { labels: present } = await engine.snapshot(ref);
+      if (present[HISTORY] !== labels[HISTORY])
+        await engine.send(ref, { type: 'session.label', labels }, { principal, dialect });
+    } catch (thrown) {
       log.warn({ err: thrown, session: ref.id }, 'failed to store history digest');
-    });
+    }
   }
 
   /** Runs requests about the same conversation one after another. */
@@ -167,6 +184,10 @@ export class Sessions {
     return { ref, start, target: followTarget(requestEvents), again: false, history };
   }
 }
+
+const digestLabel = (history: string, items: readonly HistoryItem[]) => ({
+  [HISTORY]: conversationDigest(items, history),
+});
 
 // The effect of a request on its session: a new session, an input, or answers that a turn waits for.
 

@@ -200,6 +200,7 @@ export async function beginAnswer(
     tools.some(({ name }) => name === tool) || (tools.length === 0 && started.target.turn !== null);
   const answer = new Answer(isStream, isCallers);
   const requestTurn = new RequestTurn(ctx, chat, { started, answer });
+  ctx.sessions.rememberAtEnd(started, chat, requestTurn, answer);
   const { agent, model } = await ctx.engine.snapshot(started.ref);
   return { started, requestTurn, answer, model: ctx.models.answering(chat.agent ?? agent.id, model) };
 }

@@ -75,6 +75,9 @@ export function groupCommit<Write>(
     const refused = new Map<Waiting<Write>, unknown>();
     try {
       transaction.run(() => {
+        const [only] = writing;
+        // The transaction is undone with it.
+        if (writing.length === 1 && only) return perform(only.write);
         for (const waiting of writing) {
           const outcome = transaction.attempt(() => perform(waiting.write));
           if (!outcome.ok) refused.set(waiting, outcome.error);
