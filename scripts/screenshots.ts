@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openConsole, visible } from '../e2e/console/console.ts';
 import { createContent, PAGES, type Shown } from '../e2e/console/pages.ts';
+import { scriptedConversations, spawn } from '../e2e/conversations.ts';
 import { scriptedModel } from '../e2e/scripted-model.ts';
 
 const FOLDER = join(import.meta.dir, '../docs/images');
@@ -57,4 +58,40 @@ try {
 } finally {
   await place.stop();
   model.stop();
+}
+
+const agents = scriptedConversations({
+  'Prepare release 2.4': [
+    {
+      calls: [
+        spawn('notes', 'Write the release notes from the commits since 2.3.'),
+        spawn('tests', 'Run all tests and explain each failure.'),
+        spawn('updates', 'Look for newer dependencies.'),
+      ],
+    },
+  ],
+  'Write the release notes': [{ say: 'Three features and one fix; the draft is in notes/2.4.md.' }],
+  'Run all tests': [{ call: 'shell', input: { command: ['npm', 'test'] } }],
+  'Look for newer': [
+    { call: 'list_files', input: { path: '.' } },
+    { say: 'I compare the versions of', after: 'silence' },
+  ],
+});
+place = await openConsole(agents.settings);
+try {
+  await screenshot({
+    name: 'sub-agents',
+    path: '/',
+    async ready(page) {
+      await page.getByRole('textbox', { name: /message/i }).fill('Prepare release 2.4');
+      await page.keyboard.press('Enter');
+      await visible(page.getByRole('article', { name: 'Approval for agent' }));
+      await page.getByRole('button', { name: /^updates/ }).click();
+      await visible(page.getByRole('region', { name: 'Sub-agent updates' }).getByText('I compare'));
+      await visible(page.getByRole('button', { name: /notes.*Done/ }));
+    },
+  });
+} finally {
+  await place.stop();
+  agents.stop();
 }

@@ -28,7 +28,7 @@ import { ApprovalId, BlockId, CallId, ConnectionId, InputId, QuestionId, Session
 import { JsonValue } from './json.ts';
 import { Part } from './parts.ts';
 import { Answers, QUESTION, QuestionOutcome } from './questions.ts';
-import { Amount, Cost, LimitUse, ModelTask } from './spend.ts';
+import { Amount, Cost, LimitUse, ModelTask, Spent } from './spend.ts';
 import { ANSWER_TERMS, TURN_OPTIONS } from './turn-options.ts';
 
 /**
@@ -373,8 +373,8 @@ export const EVENTS = {
     system: SystemText.optional(),
     /** of a call that may have changed files of the working folder */
     files: ChangedFiles.optional(),
-    /** the sub-agent whose answer is the outcome, and its turn */
-    child: z.object({ session: SessionId, turn: TurnId }).optional(),
+    /** the sub-agent whose answer is the outcome, its turn, and what that has spent */
+    child: z.object({ session: SessionId, turn: TurnId, spent: Spent.optional() }).optional(),
     /** a sub-agent that is to stop */
     stops: SessionId.optional(),
   }),

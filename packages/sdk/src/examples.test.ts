@@ -63,6 +63,9 @@ const RUNS: Record<string, () => Promise<void>> = {
   async 'follow.ts'() {
     expect(await example('follow', 'count to 5')).toContain('5');
   },
+  async 'sub-agents.ts'() {
+    expect(await example('sub-agents')).toBe('Coder › counter done counter true\n');
+  },
   async 'terminal.ts'() {
     const first = chat('kept');
     await first.shown('\n> ');

@@ -26,6 +26,7 @@ import * as calls from './view/turn.ts';
 import * as turns from './view/turn.ts';
 
 export * from './view/shapes.ts';
+export { type SubAgentView, subAgentsOf } from './view/sub-agents.ts';
 export { currentTurn } from './view/turn.ts';
 
 export function fold(view: SessionView, event: SessionStreamEvent): SessionView {
@@ -110,8 +111,12 @@ const markedUndone = (entries: readonly Entry[], rewind: string): readonly Entry
 function withEvent(view: SessionView, event: DurableEvent): SessionView {
   switch (event.type) {
     case 'session.created': {
-      const { dialect, domain, named, agent, at, ephemeral } = event;
-      const created = { dialect, domain, named, at, ...(ephemeral && { ephemeral }) };
+      const { dialect, domain, named, agent, at, ephemeral, parent } = event;
+      const created = {
+        ...{ dialect, domain, named, at },
+        ...(ephemeral && { ephemeral }),
+        ...(parent && { parent: { session: parent.session, path: parent.path } }),
+      };
       return { ...view, created, agent, erasedBy: null };
     }
     case 'history.imported': {
@@ -295,9 +300,8 @@ function withEvent(view: SessionView, event: DurableEvent): SessionView {
       return inCall(view, event, (call) => calls.started(call, event));
     case 'call.deferred':
       return inCall(view, event, (call) => calls.deferred(call, event));
-    // The call runs, in a sub-agent.
     case 'call.delegated':
-      return view;
+      return inCall(view, event, (call) => calls.delegated(call, event));
     case 'tool.ended': {
       const turn = view.entries.findLast((entry) => entry.kind === 'turn' && entry.turn === event.turn);
       const plan = turn?.kind === 'turn' ? planOf(calls.callOf(turn, event.call), event) : null;
@@ -443,7 +447,7 @@ function withQueued({ queued }: SessionView, input: InputView): InputView[] {
 }
 
 function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): InputView {
-  const { input, parts, dialect, key, call, data, agent, turn, joins, answers, at, seq } = event;
+  const { input, parts, dialect, key, call, data, agent, turn, joins, answers, child, at, seq } = event;
   return {
     input,
     parts,
@@ -455,6 +459,7 @@ function inputOf(view: SessionView, event: DurableEvent<'input.accepted'>): Inpu
     ...(turn === undefined ? {} : { turn }),
     ...(joins === undefined ? {} : { joins }),
     ...(answers === undefined ? {} : { answers }),
+    ...(child && { child }),
     superseded: supersededBy(view, event),
     at,
     seqs: [seq],

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cuttingProxy } from '../../../../e2e/console/cutting-proxy.ts';
+import { scriptedConversations, spawn } from '../../../../e2e/conversations.ts';
 import { type DictatedModel, dictatedModel, scriptedModel } from '../../../../e2e/scripted-model.ts';
 import { durableOf, startProcess } from '../../../../e2e/server-process.ts';
 import { startTestServer, type TestServer } from '../../../server/src/testing/server.ts';
@@ -82,6 +83,59 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     } finally {
       await other.stop();
       chain.stop();
+    }
+  });
+
+  test('sub-agents are lines with what they do; what one asks is answered with a letter', async () => {
+    const slow = Promise.withResolvers<void>();
+    const agents = scriptedConversations({
+      Release: [
+        {
+          calls: [
+            spawn('tests', 'Run all the tests'),
+            spawn('notes', 'Write the notes'),
+            spawn('updates', 'Look for updates', { background: true }),
+          ],
+        },
+        { say: 'All is ready.' },
+        { say: 'And up to date.' },
+      ],
+      'Run all the tests': [
+        { call: 'shell', input: { command: ['touch', 'tested'] } },
+        { say: 'They pass.' },
+      ],
+      'Write the notes': [{ say: 'Written.' }],
+      'Look for updates': [
+        async () => {
+          await slow.promise;
+          return { say: 'There are none.' };
+        },
+      ],
+    });
+    const other = await startTestServer(agents.settings);
+    try {
+      await using terminal = await openTerminal({
+        args: ['chat'],
+        cwd: other.root,
+        env: { HOME: home, PARLANCE_URL: other.http },
+      });
+      await terminal.shows(READY);
+      await terminal.type('Release');
+      await terminal.press('Enter');
+      await terminal.shows(/Coder › tests: Runs touch tested\./);
+      await terminal.shows(/● Coder › notes {2}Write the notes .*tokens · Done/);
+      await terminal.shows(/Coder › updates {2}Look for updates .*Started/);
+      await terminal.shows(/Coder › updates works in the background/);
+      await terminal.press('y');
+      await terminal.shows(/● Coder › tests {2}Run all the tests .*tokens · Done/);
+      await terminal.shows(/All is ready\.[\s\S]*works in the background/);
+      slow.resolve();
+      const screen = await terminal.shows(/And up to date\./);
+      expect(screen).toContain('❯ Result of the sub-agent updates:');
+      expect(screen).not.toMatch(/works in the background\n/);
+    } finally {
+      await other.stop();
+      agents.stop();
     }
   });
 

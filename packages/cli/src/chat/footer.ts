@@ -1,4 +1,5 @@
 /** Everything below the conversation: question, activity, plan, queue, input field and status. */
+import { pathText } from '@parlance/protocol/question-text';
 import {
   type About,
   type ConnectionState,
@@ -6,6 +7,7 @@ import {
   type PlanView,
   type QuestionView,
   type SessionView,
+  subAgentsOf,
 } from '@parlance/sdk';
 import { type Draft, fieldFrame } from '../terminal/editor.ts';
 import { cut, padded, spread, widthOf } from '../terminal/layout.ts';
@@ -97,7 +99,7 @@ function activityLines(footer: Footer, context: RenderContext): string[] {
   const plan = view.plan && turn ? planLines(view.plan, context, height >= 20) : [];
   const edit = queue.length > 0 && footer.draft.text === '' ? [theme.dim('↑ edits the last one')] : [];
   const waiting = [...more, ...queue.slice(-MAX_QUEUED), ...edit];
-  const lines = [...working, ...sending, ...plan, ...waiting];
+  const lines = [...working, ...sending, ...plan, ...backgroundLines(footer, context), ...waiting];
   // The question is next to the field.
   return [lines, question].flatMap((part) => (part.length === 0 ? [] : ['', ...part]));
 }
@@ -109,6 +111,19 @@ function workingLine({ view, now }: Footer, { theme }: RenderContext): string {
   const writing = turn?.writing.at(-1);
   const what = writing ? `preparing a call to ${safeLine(writing.tool)}` : 'is working';
   return `${theme.cyan(mark)} ${safeLine(turn?.agent.name ?? '')} ${what}${theme.dim(` · ${seconds} s · Esc interrupts`)}`;
+}
+
+const MAX_SUB_AGENTS = 4;
+
+/** Sub-agents that go on after their call: the others are lines of the conversation. */
+function backgroundLines({ view, now }: Footer, { theme, width }: RenderContext): string[] {
+  const working = subAgentsOf(view).filter(({ background, status }) => background && status !== 'done');
+  const mark = SPINNER[Math.floor(now / SPINNER_MS) % SPINNER.length] ?? '';
+  const lines = working
+    .slice(0, MAX_SUB_AGENTS)
+    .map(({ path }) => cut(`${theme.cyan(mark)} ${safeLine(pathText(path))} works in the background`, width));
+  const left = working.length - lines.length;
+  return [...lines, ...(left > 0 ? [theme.dim(`… ${left} more in the background`)] : [])];
 }
 
 const STEPS = { completed: '✓', in_progress: '▸', pending: '○' } as const;

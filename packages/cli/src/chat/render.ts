@@ -2,7 +2,7 @@
 
 import type { HistoryItem, Part } from '@parlance/protocol';
 import { instructionsText } from '@parlance/protocol/instructions';
-import { writtenQuestion } from '@parlance/protocol/question-text';
+import { pathText, writtenQuestion } from '@parlance/protocol/question-text';
 import { limitNotice } from '@parlance/protocol/spending';
 import type {
   ApprovalView,
@@ -285,18 +285,29 @@ function approvalParts(approval: ApprovalView, context: RenderContext): FinalPar
 }
 
 function headLine(call: CallView, { theme, width }: RenderContext): string {
-  const { style, text } = stateOf(call.state, theme);
-  const name = `${style('●')} ${theme.bold(safeLine(call.tool))}`;
-  const what = safeLine(callSummary(call));
+  const { child } = call;
+  const { style, text } = stateOf(call, theme);
+  const name = `${style('●')} ${theme.bold(safeLine(child ? pathText(child.path) : call.tool))}`;
+  const what = safeLine(child ? taskOf(call) : callSummary(call));
   return spread(what === '' ? name : `${name}  ${what}`, style(text), width);
 }
 
-function stateOf(state: CallState, theme: Theme): { readonly text: string; readonly style: Style } {
+function stateOf({ state, child }: CallView, theme: Theme): { readonly text: string; readonly style: Style } {
   if (state.phase !== 'ended') return { text: PHASES[state.phase], style: theme.yellow };
+  if (child?.background && state.outcome === 'ok') return { text: 'Started', style: theme.green };
   const { text, style } = OUTCOMES[state.interrupted ? 'aborted' : state.outcome];
   const untrusted = state.untrusted ? 'untrusted content · ' : '';
-  return { text: `${untrusted}${text} · ${duration(state.durationMs)}`, style: theme[style] };
+  const spent = state.child?.spent;
+  const used = spent && spent.tokens > 0 ? `${shortNumber(spent.tokens)} tokens · ` : '';
+  return { text: `${untrusted}${used}${text} · ${duration(state.durationMs)}`, style: theme[style] };
 }
+
+/** The first line of what a sub-agent is to do. */
+const taskOf = ({ input: { task, action } }: CallView): string =>
+  String(task ?? action ?? '')
+    .trim()
+    .split('\n', 1)[0]
+    ?.slice(0, 200) ?? '';
 
 /** The main argument of the call: command, path or query. */
 export function callSummary({ input, approval }: Pick<CallView, 'input' | 'approval'>): string {

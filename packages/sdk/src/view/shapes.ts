@@ -18,6 +18,7 @@ import type {
   InputId,
   JsonObject,
   LimitUse,
+  ParentRef,
   ProjectFile,
   QuestionOutcome,
   RewoundFiles,
@@ -84,6 +85,8 @@ export type CreatedView = {
   readonly at: number;
   /** the session is erased after a period without use */
   readonly ephemeral?: true;
+  /** if it is a sub-agent: the session that started it, and the names that lead to it */
+  readonly parent?: Pick<ParentRef, 'session' | 'path'>;
 };
 
 type Numbered = { readonly at: number; readonly seqs: readonly number[] };
@@ -126,7 +129,7 @@ export type ClearedView = Numbered & { readonly kind: 'cleared'; readonly by: st
 export type InputView = Numbered &
   Of<
     'input.accepted',
-    'input' | 'parts' | 'dialect' | 'key' | 'call' | 'data' | 'agent' | 'answers' | 'turn' | 'joins'
+    'input' | 'parts' | 'dialect' | 'key' | 'call' | 'data' | 'agent' | 'answers' | 'turn' | 'joins' | 'child'
   > & {
     /** the turn that this input interrupted */
     readonly superseded: TurnId | null;
@@ -223,7 +226,7 @@ export type CallState =
   | { readonly phase: 'running'; readonly progress: CallProgress | null }
   /** executed by a client that may be disconnected in the meantime */
   | { readonly phase: 'deferred' }
-  | (Of<'tool.ended', 'outcome' | 'interrupted' | 'parts' | 'data' | 'durationMs' | 'said'> & {
+  | (Of<'tool.ended', 'outcome' | 'interrupted' | 'parts' | 'data' | 'durationMs' | 'said' | 'child'> & {
       readonly phase: 'ended';
       /** contains untrusted content */
       readonly untrusted: boolean;

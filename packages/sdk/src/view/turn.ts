@@ -218,8 +218,12 @@ export const started = (call: CallView, event: DurableEvent<'tool.started'>): Ca
 export const deferred = (call: CallView, event: DurableEvent<'call.deferred'>): CallView =>
   changed(call, event, { state: { phase: 'deferred' } });
 
+/** It runs, in a sub-agent. */
+export const delegated = (call: CallView, event: DurableEvent<'call.delegated'>): CallView =>
+  changed(call, event, { state: call.state });
+
 export function ended(call: CallView, event: DurableEvent<'tool.ended'>): CallView {
-  const { outcome, interrupted, parts, data, durationMs, untrusted, said, final } = event;
+  const { outcome, interrupted, parts, data, durationMs, untrusted, said, final, child } = event;
   const state: CallState = {
     phase: 'ended',
     outcome,
@@ -230,6 +234,7 @@ export function ended(call: CallView, event: DurableEvent<'tool.ended'>): CallVi
     untrusted: untrusted === true,
     ...(said === undefined ? {} : { said }),
     final: final === true,
+    ...(child && { child }),
   };
   if (call.approval?.state.status !== 'pending') return changed(call, event, { state });
   return changed(call, event, { state, approval: settled(call, event, { status: 'lapsed' }) });

@@ -14,6 +14,7 @@ import { useServer } from '../state/server.ts';
 import { counted, duration } from './cost.ts';
 import { Parts } from './parts.tsx';
 import { textOf } from './rows.ts';
+import { type RowIn, SubAgentCard } from './sub-agent-card.tsx';
 
 type Ended = Extract<CallState, { phase: 'ended' }>;
 type Outcome = Ended['outcome'];
@@ -38,12 +39,24 @@ const PHASES: Readonly<Record<Exclude<CallState['phase'], 'ended'>, { variant: C
     deferred: { variant: 'waiting', word: 'Waiting for the client' },
   };
 
-type CallProps = { readonly session: string; readonly call: CallView };
+type CallProps = { readonly session: string; readonly call: CallView; readonly rowIn: RowIn };
 
-export const CallCard = memo(function CallCard({ session, call }: CallProps) {
-  const { state, approval, tool } = call;
+export const CallCard = memo(function CallCard({ session, call, rowIn }: CallProps) {
+  const { state, approval, tool, child } = call;
   if (approval?.state.status === 'pending') return <ApprovalCard session={session} approval={approval} />;
   if (isBrowserCall(call)) return <BrowserCall call={call} />;
+  if (child)
+    return (
+      <div className="call">
+        <SubAgentCard
+          session={session}
+          call={{ ...call, child }}
+          state={<State state={state} />}
+          rowIn={rowIn}
+        />
+        {approval && <Approval approval={approval} />}
+      </div>
+    );
   const busy = state.phase === 'running' || state.phase === 'deferred';
   const bad = state.phase === 'ended' && ['failed', 'unknown'].includes(shownOutcome(state));
   // Who has allowed a call wants to see what it did.

@@ -62,6 +62,13 @@ export const RowView = memo(function RowView({ session, row }: { session: string
   }
 });
 
+/** A row of another session, which is changed on its own page. */
+const rowIn = (session: string, row: Row) => (
+  <IsLatest value={false}>
+    <RowView session={session} row={row} />
+  </IsLatest>
+);
+
 function ItemView({ session, item }: { session: string; item: Item }) {
   switch (item.kind) {
     case 'text':
@@ -78,7 +85,7 @@ function ItemView({ session, item }: { session: string; item: Item }) {
         </Collapsible>
       );
     case 'call':
-      return <CallCard session={session} call={item} />;
+      return <CallCard session={session} call={item} rowIn={rowIn} />;
     case 'input':
       return <InputRow session={session} input={item} joined />;
     case 'question':

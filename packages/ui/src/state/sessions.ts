@@ -214,6 +214,7 @@ export class SessionPages {
     const { archived, pinned, tag = '' } = this.filter;
     return (
       !session.ephemeral &&
+      session.parent === undefined &&
       session.archived === archived &&
       (pinned === undefined || (session.pinned === true) === (pinned === 'only')) &&
       (tag === '' || session.tags?.includes(tag) === true) &&

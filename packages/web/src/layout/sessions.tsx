@@ -7,8 +7,18 @@ import { hrefOf } from '@parlance/ui/state/router.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { dayRanges, type ListedSession } from '@parlance/ui/state/session-order.ts';
 import { type SessionList as Listed, useSessions } from '@parlance/ui/state/sessions.ts';
+import { useSubAgents } from '@parlance/ui/state/sub-agents.ts';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { memo, type ReactNode, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import {
+  memo,
+  type ReactNode,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useReducer,
+  useRef,
+  useState,
+} from 'react';
 import { useNeedsApproval } from '../state/approvals.ts';
 import { useMessageSearch } from '../state/message-search.ts';
 import { type OpenDialog, SessionDialog, type SessionMenu, sessionMenu } from './session-menu.tsx';
@@ -191,6 +201,9 @@ function SessionList({ sessions, pinned, chosen, more, children }: SessionListPr
   const { id: mine, permissions } = useServer().principal;
   const mayChange = permissions.includes('chat:send');
   const today = new Date().toDateString();
+  const root = useRoot(chosen, sessions);
+  /** the height of a row has changed */
+  const [, remeasure] = useReducer((count: number) => count + 1, 0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another day has other headings
   const rows = useMemo(
     () => sessionRows({ sorted: sessions, pinned }, new Date()),
@@ -245,13 +258,18 @@ function SessionList({ sessions, pinned, chosen, more, children }: SessionListPr
                 {items.map(({ index, row }) => (
                   <li key={row.kind === 'session' ? row.session.key : row.group} data-index={index}>
                     {row.kind === 'session' && (
-                      <SessionRow
-                        session={row.session}
-                        chosen={row.session.id === chosen}
-                        foreign={row.session.owner !== mine}
-                        mayChange={mayChange}
-                        onOpen={setOpen}
-                      />
+                      <>
+                        <SessionRow
+                          session={row.session}
+                          chosen={row.session.id === chosen}
+                          foreign={row.session.owner !== mine}
+                          mayChange={mayChange}
+                          onOpen={setOpen}
+                        />
+                        {row.session.id === root && row.session.owner === mine && (
+                          <SubAgentRows parent={root} chosen={chosen} onChange={remeasure} />
+                        )}
+                      </>
                     )}
                   </li>
                 ))}
@@ -263,6 +281,63 @@ function SessionList({ sessions, pinned, chosen, more, children }: SessionListPr
       {children}
       {open && <SessionDialog open={open} onClose={() => setOpen(null)} />}
     </div>
+  );
+}
+
+// Sub-agents below the session that is open, or whose sub-agent is.
+
+/** The session that lists show for `chosen`: itself, or the one that it works for. Null until that is known. */
+function useRoot(chosen: string | null, listed: readonly ListedSession[]): string | null {
+  const isListed = useMemo(() => listed.some(({ id }) => id === chosen), [listed, chosen]);
+  const [root, setRoot] = useState(chosen);
+  useEffect(() => {
+    setRoot(isListed ? chosen : null);
+    if (isListed || chosen === null) return;
+    const stop = new AbortController();
+    const { signal } = stop;
+    const find = async (id: string): Promise<string> => {
+      const { parent } = await parlance.session(id).get({ signal });
+      return parent === undefined ? id : find(parent);
+    };
+    find(chosen).then(setRoot, (thrown) => {
+      // The page of the session says why it cannot be read.
+      if (!signal.aborted && !(thrown instanceof ParlanceError)) throw thrown;
+    });
+    return () => stop.abort();
+  }, [chosen, isListed]);
+  return root;
+}
+
+type SubAgentRowsProps = {
+  readonly parent: string;
+  readonly chosen: string | null;
+  readonly onChange: () => void;
+};
+
+function SubAgentRows({ parent, chosen, onChange }: SubAgentRowsProps) {
+  const children = useSubAgents(parent);
+  useLayoutEffect(() => {
+    if (children.length > 0) onChange();
+    return onChange;
+  }, [children.length, onChange]);
+  if (children.length === 0) return null;
+  return (
+    <ul className="sub-agents" aria-label="Sub-agents">
+      {children.map(({ id, title, status }) => (
+        <li key={id}>
+          <div className="session-row" data-chosen={id === chosen || undefined}>
+            <a href={hrefOf({ page: 'session', id })} aria-current={id === chosen ? 'page' : undefined}>
+              <span className={`dot dot-${status}`} title={STATES[status]} />
+              <span className="session-title" title={title}>
+                {title}
+              </span>
+              {status !== 'idle' && <span className="session-more">{STATES[status]}</span>}
+            </a>
+          </div>
+          <SubAgentRows parent={id} chosen={chosen} onChange={onChange} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

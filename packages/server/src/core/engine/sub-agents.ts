@@ -4,6 +4,7 @@
  * its parent with `decideReport`, which ignores what the parent knows already, and is repeated until `parent.informed` is stored.
  */
 import {
+  addSpent,
   type Command,
   type Delegation,
   type DurableEvent,
@@ -11,6 +12,7 @@ import {
   Fault,
   type InputId,
   type Json,
+  NOTHING_SPENT,
   type ParentRef,
   type SessionId,
   type TurnId,
@@ -248,9 +250,10 @@ export function subAgents(
   async function outcomeOf(
     session: Session,
     turn: TurnId,
-  ): Promise<Pick<NonNullable<Report['ended']>, 'outcome' | 'text' | 'untrusted'>> {
+  ): Promise<Omit<NonNullable<Report['ended']>, 'turn' | 'reportTo'>> {
     const { store } = internals().parts;
     const untrusted = isTainted(await session.context());
+    let spent = NOTHING_SPENT;
     const texts: string[] = [];
     let ended: DurableEvent | null = null;
     let isLastStep = true;
@@ -264,6 +267,7 @@ export function subAgents(
         if (event.type === 'turn.ended' || event.type === 'turn.failed' || event.type === 'turn.cancelled')
           ended = event;
         if (event.type === 'step.ended' || event.type === 'tool.ended') isLastStep = texts.length === 0;
+        if (event.type === 'step.ended') spent = addSpent(spent, event);
         if (event.type === 'text.ended' && isLastStep) texts.unshift(event.text);
       }
     }
@@ -271,11 +275,13 @@ export function subAgents(
     const said =
       text.length > ANSWER_CHARACTERS ? `${text.slice(0, ANSWER_CHARACTERS).toWellFormed()} …` : text;
     const last = said === '' ? '' : ` The last that it said: ${said}`;
+    const durationMs = ended && 'durationMs' in ended ? ended.durationMs : 0;
+    const about = { untrusted, spent, durationMs };
     if (ended?.type === 'turn.ended')
-      return { outcome: 'ok', text: said === '' ? '(no answer)' : said, untrusted };
+      return { outcome: 'ok', text: said === '' ? '(no answer)' : said, ...about };
     if (ended?.type === 'turn.failed')
-      return { outcome: 'failed', text: `The sub-agent failed: ${ended.fault.message}${last}`, untrusted };
-    return { outcome: 'cancelled', text: `The sub-agent was cancelled.${last}`, untrusted };
+      return { outcome: 'failed', text: `The sub-agent failed: ${ended.fault.message}${last}`, ...about };
+    return { outcome: 'cancelled', text: `The sub-agent was cancelled.${last}`, ...about };
   }
 
   /** Null if the turn ended first. */

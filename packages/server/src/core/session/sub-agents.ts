@@ -11,6 +11,7 @@ import {
   type QuestionId,
   type ReportTo,
   type SessionId,
+  type Spent,
   type TurnId,
   textPart,
   visibleLine,
@@ -131,6 +132,8 @@ export type Report = {
     readonly text: string;
     /** the sub-agent had untrusted content in its context */
     readonly untrusted: boolean;
+    readonly spent: Spent;
+    readonly durationMs: number;
   } | null;
   readonly pending: Pending | null;
   /** how what the parent shows was answered; null if it was not */
@@ -184,8 +187,8 @@ export function decideReport(
       call: call.call,
       outcome: ended.outcome === 'ok' ? 'ok' : 'failed',
       parts: [textPart(ended.text)],
-      durationMs: 0,
-      child: { session: child.session, turn: ended.turn },
+      durationMs: ended.durationMs,
+      child: { session: child.session, turn: ended.turn, spent: ended.spent },
       ...(ended.untrusted && { untrusted: true }),
     });
   else if (turn && call && pending && shown?.id !== pending.id)

@@ -141,6 +141,7 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
   return (
     <>
       <Announcer view={view} />
+      {view.created?.parent && <SubAgentOf parent={view.created.parent} />}
       {view.archived && (
         <Notice action={<Button onClick={() => void attempt(() => handle.unarchive())}>Restore</Button>}>
           This session is archived. A new message restores it, too.
@@ -185,6 +186,17 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
       </div>
       {commands.dialog}
     </>
+  );
+}
+
+type Parent = NonNullable<NonNullable<SessionView['created']>['parent']>;
+
+/** The way back to the session that a sub-agent works for. */
+function SubAgentOf({ parent: { session, path } }: { parent: Parent }) {
+  return (
+    <nav className="sub-agent-of" aria-label="Sub-agent">
+      <a href={hrefOf({ page: 'session', id: session })}>{path.slice(0, -1).join(' › ')}</a> › {path.at(-1)}
+    </nav>
   );
 }
 
