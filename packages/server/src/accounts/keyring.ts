@@ -18,16 +18,12 @@ import {
 /** Maximum number of keys in memory. */
 const MAX_CACHED = 10_000;
 
-export type KeyClaims = {
+export type KeyClaims = Pick<ApiKey, 'id' | 'dialects' | 'administration'> & {
   readonly kind: 'key';
-  readonly id: string;
   /** the user that the key acts as */
   readonly name: string;
   /** the role that the key currently grants */
   readonly role: Role;
-  readonly dialects: readonly string[] | null;
-  /** whether it may do what otherwise needs a login */
-  readonly administration: boolean;
   /** set for a paired extension */
   readonly origin?: string;
   /** when the key expires, in milliseconds */

@@ -1,14 +1,11 @@
 /** User administration. Names and roles can be read, passwords only written. */
+
 import type { Role } from '@parlance/protocol';
+import type { User } from '@parlance/protocol/api';
+import type { InMilliseconds } from '../lib/in-milliseconds.ts';
 import type { Login } from './authenticator.ts';
 
-export type Account = {
-  readonly name: string;
-  readonly role: Role;
-  readonly createdAt: number;
-  /** the user is defined by settings, which reset password and role at the next start */
-  readonly fromSettings: boolean;
-};
+export type Account = InMilliseconds<User, 'createdAt'>;
 
 export type PasswordChange = { readonly old: string; readonly password: string };
 

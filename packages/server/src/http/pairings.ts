@@ -3,7 +3,9 @@
  * and a token. The token is useless until a logged-in user has approved the code; then it acts as that user,
  * and its origin is accepted.
  */
-import type { Principal, Role } from '@parlance/protocol';
+import type { Principal } from '@parlance/protocol';
+import type * as api from '@parlance/protocol/api';
+import type { InMilliseconds } from '../lib/in-milliseconds.ts';
 import type { Key } from './authenticator.ts';
 
 /** Where an extension requests a pairing. */
@@ -11,29 +13,8 @@ export const PAIRINGS_PATH = '/v1/pairings';
 /** Where it reads and ends its own pairing, with its token. */
 export const OWN_PAIRING_PATH = '/v1/pairings/own';
 
-export type PairingRequestView = {
-  readonly code: string;
-  readonly name: string;
-  readonly origin: string;
-  readonly createdAt: number;
-  readonly expiresAt: number;
-};
-
-export type PairingView = {
-  /** public part of the token, safe for logs and lists */
-  readonly id: string;
-  readonly name: string;
-  readonly origin: string;
-  /** `local` in open mode */
-  readonly owner: string;
-  readonly role: Role;
-  /** id of the API key that approved it, and that it ends with; null if a login did */
-  readonly key: string | null;
-  readonly allowedAt: number;
-  /** when that key expires; null for never */
-  readonly expiresAt: number | null;
-  readonly lastUsedAt: number | null;
-};
+export type PairingRequestView = InMilliseconds<api.PairingRequest, 'createdAt' | 'expiresAt'>;
+export type PairingView = InMilliseconds<api.Pairing, 'allowedAt' | 'expiresAt' | 'lastUsedAt'>;
 
 export type OwnPairing =
   | { readonly status: 'waiting'; readonly expiresAt: number }

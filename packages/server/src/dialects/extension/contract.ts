@@ -227,7 +227,7 @@ const exampleOf = (type: string, rest: object) => ({
 });
 const sessionId = 'demo';
 const executionId = 'exec_1700000000000_abcdefghi';
-const capabilities = [
+export const CAPABILITIES = [
   'chat',
   'agent_processing',
   'tool_orchestration',
@@ -254,8 +254,8 @@ function outbound() {
       }),
       example: exampleOf('registration_confirmed', {
         clientId: 'socket_1700000000000_abcdefghi',
-        capabilities,
-        serverCapabilities: capabilities,
+        capabilities: CAPABILITIES,
+        serverCapabilities: CAPABILITIES,
         authenticated: false,
         permissions: ['session:own'],
       }),

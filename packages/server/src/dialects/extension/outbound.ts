@@ -1,4 +1,5 @@
 /** Out: converts the events of a session to frames. */
+
 import {
   type Ask,
   type DurableEvent,
@@ -34,7 +35,7 @@ import {
   trackCalls,
   type WaitingApprovals,
 } from '../kit/tracking.ts';
-import type { Body, Content, ContentOf } from './contract.ts';
+import { type Body, CAPABILITIES, type Content, type ContentOf } from './contract.ts';
 
 type Status = ContentOf<'agent_status'>['status'];
 type ToolUse = ContentOf<'agent_response'>['toolsUsed'][number];
@@ -204,20 +205,12 @@ export const stamped = (content: Content, at: number, id: string): Body => ({
   ...content,
 });
 
-const SERVER_CAPABILITIES = [
-  'chat',
-  'agent_processing',
-  'tool_orchestration',
-  'multi_client_support',
-  'real_time_status',
-];
-
 /** The contract calls the list `capabilities`, existing clients read `serverCapabilities`. */
 export const confirmation = (clientId: string, { id, permissions }: Principal): Content => ({
   type: 'registration_confirmed',
   clientId,
-  capabilities: SERVER_CAPABILITIES,
-  serverCapabilities: SERVER_CAPABILITIES,
+  capabilities: CAPABILITIES,
+  serverCapabilities: CAPABILITIES,
   authenticated: id !== LOCAL.id,
   permissions,
 });

@@ -1,10 +1,12 @@
 /** Information about the server, and its administration while it runs. */
+
 import type { ApprovalMode } from '@parlance/protocol';
 import type * as api from '@parlance/protocol/api';
 import type { NodeState } from '../../core/index.ts';
 import type { Accounts } from '../../http/accounts.ts';
 import type { ApiKeys } from '../../http/api-keys.ts';
 import type { Pairings } from '../../http/pairings.ts';
+import type { InMilliseconds } from '../../lib/in-milliseconds.ts';
 import type { Sent } from './endpoint.ts';
 
 /** Public information about the server. */
@@ -51,25 +53,10 @@ export interface PriceTable {
   set(model: string, price: api.Price | null): Promise<void>;
 }
 
-export type ListenerAddress = {
-  readonly address: string;
-  readonly port: number;
-  /** the dialect of an extra listener, or `all` */
-  readonly dialect: string;
-  /** open sockets, by dialect */
-  readonly sockets: Readonly<Record<string, number>>;
-  /** why a stored listener is not open */
-  readonly problem: string | null;
-};
+export type ListenerAddress = Sent<api.Listener>;
 
-export type McpServerView = {
-  readonly name: string;
-  readonly kind: 'process' | 'address';
-  readonly trusted: boolean;
-  readonly state: 'starting' | 'ready' | 'away' | 'closed';
-  readonly tools: readonly string[];
-  readonly error: { readonly at: number; readonly message: string } | null;
-  readonly output: readonly string[];
+export type McpServerView = Omit<Sent<api.McpServer>, 'error'> & {
+  readonly error: InMilliseconds<NonNullable<api.McpServer['error']>, 'at'> | null;
 };
 
 export type NodeView = NodeState & {
@@ -82,7 +69,7 @@ export type SetupView = Sent<api.Settings>;
 export type SetupChange = Sent<api.SettingsChange>;
 export type VendorQuestion = Sent<api.ModelQuestion>;
 export type ProviderModels = Sent<api.ProviderModels>;
-export type RefusedOrigin = Omit<Sent<api.RefusedOrigin>, 'at'> & { readonly at: number };
+export type RefusedOrigin = InMilliseconds<api.RefusedOrigin, 'at'>;
 /** Ids of agents and domains that the config file defines. Stored ones with these ids are not in use. */
 export type FixedIds = Sent<api.AgentSetup['fixed']>;
 

@@ -1,17 +1,13 @@
 /** Which connections are subscribed to which sessions, by dialect; observers can read their frames. */
-import type { ConnectionId, Principal, PrincipalId } from '@parlance/protocol';
+
+import type { Principal, PrincipalId } from '@parlance/protocol';
+import type { TappedFrame as FrameOfSocket } from '@parlance/sdk';
 import { type SessionRef, sessionKey } from '../../core/index.ts';
 import type { FrameTap, Subscriber } from '../../http/connection.ts';
 import { SYSTEM_CLOCK } from '../../lib/clock.ts';
 
 /** One frame as sent or received. */
-export type TappedFrame = {
-  readonly at: number;
-  readonly dialect: string;
-  readonly connection: ConnectionId;
-  readonly direction: 'in' | 'out';
-  readonly text: string;
-};
+export type TappedFrame = Omit<FrameOfSocket, 'type'>;
 
 type FrameObserver = {
   readonly key: string;

@@ -14,42 +14,21 @@ const pick = <Value, Key extends keyof Value>(value: Value, ...keys: readonly Ke
   Object.fromEntries(keys.map((key) => [key, value[key]])) as Pick<Value, Key>;
 
 /** `attached`: the number of connections by dialect. */
-export const sessionView = (
-  {
-    ref,
-    dialect,
-    domain,
-    agent,
-    title,
-    status,
-    archived,
-    pinned,
-    tags,
-    ephemeral,
-    parent,
-    ...record
-  }: SessionRecord,
-  attached: api.Session['attached'],
-): api.Session => ({
-  id: ref.id,
-  owner: ref.owner,
-  dialect,
-  domain,
-  agent,
-  title,
-  status,
+export const sessionView = (record: SessionRecord, attached: api.Session['attached']): api.Session => ({
+  id: record.ref.id,
+  owner: record.ref.owner,
+  ...pick(record, 'dialect', 'domain', 'agent', 'title', 'status'),
   createdAt: timeView(record.createdAt),
   updatedAt: timeView(record.updatedAt),
-  head: record.head,
-  archived,
-  ...(pinned && { pinned }),
-  ...(tags.length > 0 && { tags: [...tags] }),
-  ...(ephemeral && { ephemeral }),
-  ...(parent && { parent }),
+  ...pick(record, 'head', 'archived'),
+  ...(record.pinned && { pinned: true }),
+  ...(record.tags.length > 0 && { tags: [...record.tags] }),
+  ...(record.ephemeral && { ephemeral: true }),
+  ...(record.parent && { parent: record.parent }),
   messageCount: record.messageCount,
   ...(record.lastModel && { lastModel: record.lastModel }),
   attached,
-  metadata: { dialect },
+  metadata: { dialect: record.dialect },
 });
 
 export const nowView = (now: SessionSnapshot): Sent<api.SessionNow> =>

@@ -54,17 +54,20 @@ const ChatTool = z.union([
   z.object({ type: z.string().regex(/^(?!function$)/, { abort: true }) }),
 ]);
 
-const ResponseFormat = z.discriminatedUnion('type', [
+const JsonFormat = z.object({
+  name: z.string().max(64).optional(),
+  schema: z.record(z.string(), z.json()).default({}),
+  strict: z.boolean().nullish(),
+});
+
+const PLAIN_FORMATS = [
   z.object({ type: z.literal('text') }),
   z.object({ type: z.literal('json_object') }),
-  z.object({
-    type: z.literal('json_schema'),
-    json_schema: z.object({
-      name: z.string().max(64).optional(),
-      schema: z.record(z.string(), z.json()).default({}),
-      strict: z.boolean().nullish(),
-    }),
-  }),
+] as const;
+
+const ResponseFormat = z.discriminatedUnion('type', [
+  ...PLAIN_FORMATS,
+  z.object({ type: z.literal('json_schema'), json_schema: JsonFormat }),
 ]);
 
 export const CompletionRequest = z.object({
@@ -168,14 +171,8 @@ const Tool = z.union([
 export type Tool = z.output<typeof Tool>;
 
 const TextFormat = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('text') }),
-  z.object({ type: z.literal('json_object') }),
-  z.object({
-    type: z.literal('json_schema'),
-    name: z.string().max(64).optional(),
-    schema: z.record(z.string(), z.json()).default({}),
-    strict: z.boolean().nullish(),
-  }),
+  ...PLAIN_FORMATS,
+  z.object({ type: z.literal('json_schema'), ...JsonFormat.shape }),
 ]);
 
 export const Metadata = z

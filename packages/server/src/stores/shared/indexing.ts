@@ -2,7 +2,7 @@
 
 import { type DurableEvent, PrincipalId, SessionId, type TurnId } from '@parlance/protocol';
 import { z } from 'zod';
-import type { SearchHit, TurnState } from '../../core/ports/event-store.ts';
+import type { IndexedTurn, SearchHit, TurnState } from '../../core/ports/event-store.ts';
 import { messageText } from '../../lib/message-text.ts';
 import { wordsOf } from '../../lib/words.ts';
 import { Flag, Integer } from './database.ts';
@@ -57,12 +57,7 @@ export const ownerMark = (owner: PrincipalId): string =>
 // What events change of the turns of their session.
 
 /** All changes of a turn in one: its state after them. */
-export type TurnChange = {
-  readonly id: TurnId;
-  readonly state: TurnState;
-  readonly at: number;
-  readonly first: number;
-  readonly last: number;
+export type TurnChange = Omit<IndexedTurn, 'ref'> & {
   /** how many more approvals and answers it waits for; of a turn whose beginning is among the events, how many */
   readonly waiting: number;
 };

@@ -1,7 +1,7 @@
 /** Changes files with a patch. */
 
 import { realpath } from 'node:fs/promises';
-import { join, normalize } from 'node:path';
+import { join } from 'node:path';
 import { type Ask, Fault, textPart, visibleLine } from '@parlance/protocol';
 import { type Change, contextReading, PatchError, parsePatch, pathsOf } from '@parlance/protocol/patch';
 import { z } from 'zod';
@@ -36,19 +36,20 @@ export const applyPatchTool = (guard: Guard): Tool =>
       'Adds, updates, moves and deletes files with a patch: *** Add File, *** Delete File, *** Update File with hunks of context, - and + lines.',
     input: Input,
     asks: true,
-    subjects: ({ patch }, folder) => ruleSubjects(patch, folder),
+    subjects: ({ patch }, folder) => patchSubjects(patch, folder),
     changes: ({ patch }) => patchedPaths(patch) ?? undefined,
     approval: ({ patch }, { root }) => askToPatch(patch, { root, ...guard }, root),
     run: ({ patch }, context) =>
       runPatch(patch, { bounds: { root: context.root, ...guard }, base: context.root }, context),
   });
 
-function ruleSubjects(patch: string, folder: string): RuleSubjects {
+/** A patch is judged by the files it changes; `workdir` is where it is applied. */
+export function patchSubjects(patch: string, folder: string, workdir = ''): RuleSubjects {
   const paths = patchedPaths(patch);
   if (!paths) return { literal: null };
   return {
     literal: paths.map((path) => inFolder(folder, path)),
-    normalised: paths.flatMap((path) => [normalize(path), join(folder, path)]),
+    normalised: paths.flatMap((path) => [join(workdir, path), join(folder, workdir, path)]),
   };
 }
 

@@ -1,7 +1,7 @@
 /** Runs a command: in the sandbox if there is one, and with approval unless it is known to be safe. */
 import { realpathSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { delimiter, isAbsolute, join, relative, resolve } from 'node:path';
+import { delimiter, isAbsolute, relative, resolve } from 'node:path';
 import { type Ask, Fault, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import {
@@ -14,8 +14,8 @@ import {
 import { cutText } from '../cut.ts';
 import { seconds } from '../duration.ts';
 import type { Guard } from '../guard.ts';
-import { askToPatch, patchedPaths, runPatch } from '../patch/tool.ts';
-import { confine, contains, inFolder } from '../paths.ts';
+import { askToPatch, patchedPaths, patchSubjects, runPatch } from '../patch/tool.ts';
+import { confine, contains } from '../paths.ts';
 import { readsUntrusted } from '../untrusted-files.ts';
 import { type CommandRequest, planAutoApproved } from './auto-approved.ts';
 import { watchGitFolders } from './git-quarantine.ts';
@@ -63,16 +63,11 @@ export const shell = (name: 'shell' | 'local_shell', options: ShellOptions): Too
     run: (input, context) => runShell(input, context, options),
   });
 
-/** A patch passed to the shell is judged by the files it changes. */
-function ruleSubjects({ command, workdir = '.' }: Input, folder: string): RuleSubjects {
+function ruleSubjects({ command, workdir }: Input, folder: string): RuleSubjects {
   const patch = patchIn(command);
-  if (patch === null) return { literal: commandSubjects(command), ...normalForm(command) };
-  const paths = patchedPaths(patch);
-  if (!paths) return { literal: null };
-  return {
-    literal: paths.map((path) => inFolder(folder, path)),
-    normalised: paths.flatMap((path) => [join(workdir, path), join(folder, workdir, path)]),
-  };
+  return patch === null
+    ? { literal: commandSubjects(command), ...normalForm(command) }
+    : patchSubjects(patch, folder, workdir);
 }
 
 async function askToRun(input: Input, root: string, options: ShellOptions): Promise<Ask | null> {
