@@ -1,14 +1,19 @@
 /** Turns of an engine that is killed at any append, on the stores that servers use. */
 import { describe, expect, test } from 'bun:test';
-import type { DurableEvent, SpendLimit } from '@parlance/protocol';
+import { type DurableEvent, type SpendLimit, textOf, textPart } from '@parlance/protocol';
+import { z } from 'zod';
 import type { SessionStore, UsageStore } from '../core/ports/event-store.ts';
 import type { Provider } from '../core/ports/provider.ts';
+import { defineTool } from '../core/ports/tool.ts';
+import { ROLES } from '../core/session/agent-catalog.ts';
 import { CALLER, countingIds, createHarness, type Harness, SESSION } from '../testing/harness.ts';
 import { mortalStore } from '../testing/mortal-store.ts';
+import { answerWith } from '../testing/play-scenario.ts';
 import { calls, conversationProvider, says } from '../testing/scripted-provider.ts';
 import { scratchFolder } from '../testing/stores/contract/scratch.ts';
 import { noPostgres, openNode, testServer } from '../testing/stores/postgres.ts';
 import { until } from '../testing/until.ts';
+import { agentTool } from '../tools/agent.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 
 type Store = SessionStore & { readonly usage: UsageStore };
@@ -92,7 +97,7 @@ const only = <Type extends DurableEvent['type']>(events: readonly DurableEvent[]
 async function converse({ engine }: Harness): Promise<void> {
   const send = (command: Parameters<typeof engine.send>[1], key?: string) =>
     engine.send(SESSION, command, { ...CALLER, ...(key !== undefined && { key }) });
-  await send({ type: 'input.submit', parts: [{ type: 'text', text: 'Go' }] }, 'once');
+  await send({ type: 'input.submit', parts: [textPart('Go')] }, 'once');
   await until(async () => {
     const { questions } = await engine.snapshot(SESSION);
     for (const { question } of questions)
@@ -154,6 +159,79 @@ const fallback: Script = {
   },
 };
 
+const spawn = (name: string, task: string, more: object = {}) =>
+  ['agent', { action: 'spawn', agent: 'worker', task, name, ...more }] as const;
+
+const WORK = {
+  Go: [
+    answerWith(spawn('one', 'One'), spawn('two', 'Two')),
+    answerWith(spawn('three', 'Three', { background: true })),
+    says('Done so far.'),
+    says('All done.'),
+  ],
+  One: [calls('effect', { name: 'one' }), says('First.')],
+  Two: [calls('effect', { name: 'two' }), says('Second.')],
+  Three: [calls('effect', { name: 'three' }), says('Third.')],
+};
+
+/** of the process that was killed, and the one after it */
+let effects: string[] = [];
+
+const EFFECT = defineTool({
+  name: 'effect',
+  description: 'Has an effect.',
+  input: z.object({ name: z.string() }),
+  approval: ({ name }) =>
+    name === 'one' ? null : { kind: 'other', command: [name], description: `Effect ${name}` },
+  run: async ({ name }) => {
+    effects.push(name);
+    return { parts: [textPart(name)] };
+  },
+});
+
+const ignore = () => undefined;
+const SILENT = { debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+/** Two sub-agents at once, one of which asks, and one in the background, which asks as well. */
+const delegation: Script = {
+  setup: 0,
+  engine(store, ids, first) {
+    if (first) effects = [];
+    const provider = { ...conversationProvider(WORK), contextLimit: 10_000 };
+    // What is left of the process that was killed finds its store closed.
+    const parts = { provider, ...(first && { log: SILENT }) };
+    return createHarness([], { store, ids, parts, tools: [agentTool(() => ROLES), EFFECT] });
+  },
+  async client({ engine, store }) {
+    const parts = [textPart('Go')];
+    await engine.send(SESSION, { type: 'input.submit', parts }, { ...CALLER, key: 'once' });
+    await until(async () => {
+      const { approvals } = await engine.snapshot(SESSION);
+      for (const { approval } of approvals)
+        await engine.answer(approval, { answer: 'once' }, CALLER).catch(() => undefined);
+      const { sessions } = await store.list({ parent: 'included', limit: 100 });
+      const isBusy = sessions.some(({ status }) => status === 'running' || status === 'waiting');
+      return !isBusy && only(await engine.events(SESSION, 0, 1_000), 'turn.ended').length > 0;
+    });
+  },
+  async check(events, store) {
+    const { sessions } = await store.list({ parent: SESSION.id, limit: 100 });
+    expect(sessions).toHaveLength(3);
+    expect(new Set(effects).size).toBe(effects.length);
+    for (const { ref } of sessions) {
+      const log = await store.read(ref, 0, 1_000);
+      expect(only(log, 'session.created')).toHaveLength(1);
+      expect(only(log, 'input.accepted')).toHaveLength(1);
+      expect(only(log, 'turn.ended')).toHaveLength(1);
+    }
+    const answers = only(events, 'tool.ended').map(({ parts }) => textOf(parts));
+    expect(answers.filter((answer) => /First|Second/.test(answer))).toHaveLength(2);
+    expect(only(events, 'input.accepted').filter(({ child, call }) => child && !call)).toHaveLength(
+      answers.some((answer) => /Third/.test(answer)) ? 0 : 1,
+    );
+  },
+};
+
 const failing: Provider = {
   name: 'scripted',
   model: 'first',
@@ -172,5 +250,7 @@ for (const [name, { skip, make }] of Object.entries(DISKS))
           killEverywhere(make, { when, share }, spending));
         test(`${when} it is written, with a chain of models ${part}: the next one answers, its calls run once`, () =>
           killEverywhere(make, { when, share }, fallback));
+        test(`${when} it is written, with sub-agents ${part}: each exists once, has one effect, and its outcome arrives once`, () =>
+          killEverywhere(make, { when, share }, delegation));
       }
   });
