@@ -185,6 +185,33 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     }
   });
 
+  test('a run of calls becomes one line, with failures in place and what the turn changed', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('/approval auto-edit');
+    await terminal.press('Enter');
+    await terminal.shows(/fake · auto-edit/);
+    await terminal.type('look around');
+    await terminal.press('Enter');
+    for (let count = 1; count <= 4; count++) model.call('list_files', { path: '.' });
+    await terminal.shows(/● 4 searches\s*\n\n● list_files {2}\./);
+    model.call('read_file', { path: 'missing.txt' });
+    await terminal.shows(/● 4 searches +Ctrl-O shows them\n\n● read_file {2}missing\.txt +Failed/);
+    for (const name of ['one', 'two', 'three'])
+      model.call('apply_patch', {
+        patch: `*** Begin Patch\n*** Add File: run-${name}.txt\n+${name}\n*** End Patch`,
+      });
+    model.say('Looked around.');
+    model.end();
+    const screen = await terminal.shows(/3 files changed\n[\s\S]*Send a message/);
+    expect(screen).toMatch(
+      /● 3 files changed +Ctrl-O shows them\n\nLooked around\.\n\n3 files changed\n {2}run-one\.txt +\+1\n/,
+    );
+    expect(screen).not.toContain('list_files');
+    await terminal.press('C-o');
+    await terminal.shows(/apply_patch[\s\S]*run-three\.txt/);
+  });
+
   test('asks for approval: explain, deny with a reason, allow', async () => {
     await using terminal = await chat();
     await terminal.shows(READY);

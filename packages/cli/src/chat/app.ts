@@ -15,6 +15,7 @@ import {
 } from '@parlance/sdk';
 import { counted } from '@parlance/ui/chat/cost.ts';
 import { type Row, rowsOf } from '@parlance/ui/chat/rows.ts';
+import { printedRows, type RunRow } from '@parlance/ui/chat/runs.ts';
 import { consoleNotice } from '../connection/browser.ts';
 import type { Connection } from '../connection/open.ts';
 import type { Draft } from '../terminal/editor.ts';
@@ -488,7 +489,7 @@ function farewellLines(
 
 type RenderedLines = { readonly final: string[]; readonly live: string[] };
 
-const SKIPPED: ReadonlySet<Row['kind']> = new Set(['queued', 'working', 'paused']);
+const SKIPPED: ReadonlySet<(Row | RunRow)['kind']> = new Set(['queued', 'working', 'paused']);
 
 /** Number of turns printed when resuming a session. */
 const MAX_TURNS = 10;
@@ -505,7 +506,7 @@ class Transcript {
     const live: string[] = [];
     this.#isFirst = false;
     let isHeld = false;
-    const rows = rowsOf(view);
+    const rows = printedRows(rowsOf(view));
     for (const [index, row] of rows.entries()) {
       if (this.#complete.has(row.key) || SKIPPED.has(row.kind)) continue;
       const done = renderRow(row, context);
@@ -522,7 +523,7 @@ class Transcript {
     return { final, live };
   }
 
-  #remember({ key }: Row, parts: readonly FinalPart[], complete: boolean): void {
+  #remember({ key }: Row | RunRow, parts: readonly FinalPart[], complete: boolean): void {
     if (complete) {
       this.#complete.add(key);
       this.#parts.delete(key);
@@ -537,7 +538,7 @@ class Transcript {
   #skip(view: SessionView, { theme }: RenderContext): string[] {
     const hidden = view.entries.length - MAX_TURNS;
     if (hidden <= 0) return [];
-    for (const row of rowsOf({ ...view, entries: view.entries.slice(0, hidden), queued: [] }))
+    for (const row of printedRows(rowsOf({ ...view, entries: view.entries.slice(0, hidden), queued: [] })))
       this.#complete.add(row.key);
     return [theme.dim(`… ${counted(hidden, 'earlier turn')}, shown in the console`)];
   }

@@ -15,8 +15,9 @@ import type {
   QuestionView,
   TurnView,
 } from '@parlance/sdk';
-import { duration, shortNumber } from '@parlance/ui/chat/cost.ts';
+import { counted, duration, shortNumber } from '@parlance/ui/chat/cost.ts';
 import { type Row, restartText, rewoundText } from '@parlance/ui/chat/rows.ts';
+import { changedFiles, MIN_CALLS, type RunRow, runCounts, runText } from '@parlance/ui/chat/runs.ts';
 import { answerText, commandLine, grantText } from '@parlance/ui/components/approval/approval.ts';
 import { filesOf, type Line, type PatchedFile, type Run } from '@parlance/ui/components/approval/patch.ts';
 import { type Lexed, lexed, settledCount } from '@parlance/ui/markdown/lex.ts';
@@ -28,8 +29,10 @@ import { safeLine, safeOutput, safeText } from '../terminal/safe-text.ts';
 import type { Style, Theme } from '../terminal/theme.ts';
 import type { Letter } from './approvals.ts';
 
-export function renderRow(row: Row, context: RenderContext): Rendered {
+export function renderRow(row: Row | RunRow, context: RenderContext): Rendered {
   switch (row.kind) {
+    case 'run':
+      return renderRun(row, context);
     case 'input':
       return final(inputLines(row.input, context));
     case 'queued':
@@ -169,7 +172,8 @@ const CANCELLED = {
   denied: 'Ended: a call was denied',
 } as const;
 
-function endLines({ state, usage, fallback }: TurnView, context: RenderContext): string[] {
+function endLines(turn: TurnView, context: RenderContext): string[] {
+  const { state, usage, fallback } = turn;
   const { theme, width } = context;
   const tokens = usage.inputTokens + usage.outputTokens;
   const used = `${shortNumber(usage.inputTokens)} in, ${shortNumber(usage.outputTokens)} out`;
@@ -181,7 +185,33 @@ function endLines({ state, usage, fallback }: TurnView, context: RenderContext):
   ];
   const failed = state.status === 'failed' ? wrapped(`✗ ${safeText(state.fault.message)}`, width) : [];
   const summary = line.filter(Boolean).join(' · ');
-  return [...failed.map(theme.red), ...(summary === '' ? [] : [theme.dim(summary)])];
+  return [
+    ...failed.map(theme.red),
+    ...changeSummary(turn, context),
+    ...(summary === '' ? [] : [theme.dim(summary)]),
+  ];
+}
+
+const MAX_CHANGED = 20;
+
+/** The files that a turn changed. The only change of a short turn was shown by its call. */
+function changeSummary(turn: TurnView, { theme, width }: RenderContext): string[] {
+  const files = changedFiles(turn);
+  const calls = turn.items.filter(({ kind }) => kind === 'call');
+  if (files.length === 0 || calls.length < MIN_CALLS) return [];
+  const lines = files.slice(0, MAX_CHANGED).map(({ path, added, removed }) => {
+    const counts = [
+      ...(added > 0 ? [theme.green(`+${added}`)] : []),
+      ...(removed > 0 ? [theme.red(`−${removed}`)] : []),
+    ];
+    return spread(`  ${safeLine(path)}`, counts.join(' '), width);
+  });
+  const more = files.length - MAX_CHANGED;
+  return [
+    `${counted(files.length, 'file')} changed`,
+    ...lines,
+    ...(more > 0 ? [theme.dim(`  … and ${more} more`)] : []),
+  ];
 }
 
 // Renders text of the agent. Blocks that further text cannot change are final while the rest is streamed.
@@ -273,6 +303,25 @@ function renderCall(call: CallView, context: RenderContext): Rendered {
     live: isAsked ? [] : [headLine(call, context), ...progressLines(state, context)],
     complete: false,
   };
+}
+
+/** One line once no call can follow; until then also the last call. `Ctrl-O` shows each of them. */
+function renderRun({ calls, isLive }: RunRow, context: RenderContext): Rendered {
+  const { theme, width } = context;
+  const { running } = runCounts(calls);
+  const text = safeLine(runText(calls));
+  if (!isLive && running === 0) {
+    const line = spread(`${theme.green('●')} ${text}`, theme.dim('Ctrl-O shows them'), width);
+    return final([line]);
+  }
+  const isFolded = calls.length >= MIN_CALLS;
+  const shown = (isFolded ? calls.slice(-1) : calls).map((call) => {
+    const { parts, live } = renderCall(call, context);
+    return [...parts.flatMap(({ lines }) => lines), ...live];
+  });
+  const state = running > 0 ? theme.yellow(`${running} running`) : '';
+  const head = isFolded ? [[spread(`${theme.yellow('●')} ${text}`, state, width)]] : [];
+  return unfinished([...head, ...shown].flatMap((lines, index) => (index === 0 ? lines : ['', ...lines])));
 }
 
 function approvalParts(approval: ApprovalView, context: RenderContext): FinalPart[] {

@@ -23,6 +23,7 @@ import { usePrices } from '../state/models.ts';
 import { hrefOf } from '../state/router.ts';
 import { parlance, useServer } from '../state/server.ts';
 import { CallCard } from './call-card.tsx';
+import { ChangedFiles } from './changed-files.tsx';
 import { costOf, dollars, duration, priceOf, shortNumber } from './cost.ts';
 import { Parts } from './parts.tsx';
 import { RewindDialog } from './rewind-dialog.tsx';
@@ -417,6 +418,7 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
           )}
         </Notice>
       )}
+      <ChangedFiles turn={turn} />
       <div className="turn-end-line">
         {said !== '' && <CopyButton text={said} label="Copy answer" />}
         {input && isLatest && !input.call && state.status !== 'failed' && !isPaused(turn) && (

@@ -1,15 +1,19 @@
 /** Virtualised rows of a session. Follows the end while the reader is there. */
 
-import type { BlockView, Item } from '@parlance/sdk';
+import type { BlockView, CallView, Item } from '@parlance/sdk';
 import { elementScroll, useVirtualizer } from '@tanstack/react-virtual';
 import type { Token } from 'marked';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useDistantCard } from '../components/approval/use-keys.ts';
-import { Button, IconButton } from '../components/controls.tsx';
+import { Button, IconButton, rememberOpened, wasOpened } from '../components/controls.tsx';
 import { type Lexed, lexedWithMath } from '../markdown/lex.ts';
 import { MarkdownBlocks } from '../markdown/markdown.tsx';
 import { RowView } from './row.tsx';
 import { type Row, rowWith } from './rows.ts';
+import { RunLine } from './run-line.tsx';
+import { foldedRows, type RunRow } from './runs.ts';
+
+type ShownRow = Row | RunRow | PartRow;
 
 /** Space below the last row. */
 const PADDING_END = 24;
@@ -22,11 +26,12 @@ const SCROLL_KEYS: ReadonlySet<string> = new Set(['ArrowUp', 'PageUp', 'Home', '
 /** Distance in pixels from the end at which the last line is in view. */
 const NEAR = PADDING_END + 16;
 
-const ESTIMATES: Readonly<Record<(Row | PartRow)['kind'], number>> = {
+const ESTIMATES: Readonly<Record<ShownRow['kind'], number>> = {
   input: 84,
   queued: 84,
   sending: 84,
   item: 110,
+  run: 48,
   part: 900,
   between: 44,
   end: 48,
@@ -43,11 +48,29 @@ type TranscriptProps = {
   readonly needsApproval?: boolean;
 };
 
-const isPending = (row: Row | PartRow): boolean =>
+const isPending = (row: ShownRow): boolean =>
   row.kind === 'item' && row.item.kind === 'call' && row.item.approval?.state.status === 'pending';
 
+const FOLDING = {
+  isOpen: (key: string) => wasOpened(key) === true,
+  isRead: ({ call }: CallView) => wasOpened(`call ${call}`) === true,
+};
+
+const isRunOf = (row: ShownRow, member: Row): row is RunRow =>
+  row.kind === 'run' && row.members.includes(member);
+
 export function Transcript({ session, rows: all, target = 0, needsApproval = false }: TranscriptProps) {
-  const rows = useMemo(() => divided(all), [all]);
+  /** counts what the reader opens and closes */
+  const [toggles, setToggles] = useState(0);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: which runs are open is remembered elsewhere
+  const { rows, inside } = useMemo(() => {
+    const folded = foldedRows(all, FOLDING);
+    return { rows: divided(folded.rows), inside: folded.inside };
+  }, [all, toggles]);
+  const toggle = useCallback((key: string, open: boolean) => {
+    rememberOpened(key, open);
+    setToggles((count) => count + 1);
+  }, []);
   const scroller = useRef<HTMLElement>(null);
   /** the reader is at the end: what grows is followed */
   const follows = useRef(true);
@@ -98,7 +121,11 @@ export function Transcript({ session, rows: all, target = 0, needsApproval = fal
 
   const wanted = target > 0 ? all[rowWith(all, target)] : undefined;
   const found = wanted ? rows.findIndex(({ key }) => key === wanted.key) : -1;
+  const folding = found < 0 && wanted ? rows.find((row) => isRunOf(row, wanted))?.key : undefined;
   const [shown, setShown] = useState(0);
+  useEffect(() => {
+    if (folding !== undefined && shown !== target) toggle(folding, true);
+  }, [folding, shown, target, toggle]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each target
   useEffect(() => {
     if (found < 0 || shown === target) return;
@@ -163,9 +190,12 @@ export function Transcript({ session, rows: all, target = 0, needsApproval = fal
                     className="row"
                     data-found={index === found || undefined}
                     data-continues={(row.kind === 'part' && !row.isFirst) || undefined}
+                    data-inside={(row.kind === 'item' && inside.has(row)) || undefined}
                   >
                     {row.kind === 'part' ? (
                       <MarkdownBlocks blocks={row.blocks} open={row.open} />
+                    ) : row.kind === 'run' ? (
+                      <RunLine run={row} onToggle={toggle} />
                     ) : (
                       <RowView session={session} row={row} />
                     )}
@@ -212,8 +242,8 @@ const known = new WeakMap<Item, Divided>();
 const growing = new Map<string, Divided>();
 const MAX_GROWING = 8;
 
-const divided = (rows: readonly Row[]): readonly (Row | PartRow)[] =>
-  rows.flatMap((row): readonly (Row | PartRow)[] =>
+const divided = (rows: readonly (Row | RunRow)[]): readonly ShownRow[] =>
+  rows.flatMap((row): readonly ShownRow[] =>
     row.kind === 'item' && row.item.kind === 'text' && row.item.text.length > LONG_TEXT
       ? partRows(row.item, row.key)
       : [row],

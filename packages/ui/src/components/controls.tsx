@@ -383,9 +383,16 @@ function useOpened(key: string, usually: boolean): [boolean, (open: boolean) => 
   return [
     open ?? usually,
     (next) => {
-      if (opened.size > MAX_REMEMBERED) opened.clear();
-      opened.set(key, next);
+      rememberOpened(key, next);
       setOpen(next);
     },
   ];
 }
+
+export function rememberOpened(key: string, open: boolean): void {
+  if (opened.size > MAX_REMEMBERED) opened.clear();
+  opened.set(key, open);
+}
+
+/** Undefined until the reader has toggled it. */
+export const wasOpened = (key: string): boolean | undefined => opened.get(key);

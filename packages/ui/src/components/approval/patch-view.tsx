@@ -9,6 +9,7 @@ import {
   filesOf,
   firstRows,
   heightOf,
+  type KnownFile,
   type Line,
   languageOf,
   markedPieces,
@@ -39,6 +40,12 @@ type PatchProps = {
 
 export function PatchView({ patch, replaces = [], files: known }: PatchProps) {
   const files = useMemo(() => withContent(filesOf(patch), known), [patch, known]);
+  return <FilesView files={files} replaces={replaces} />;
+}
+
+type FilesProps = { readonly files: readonly KnownFile[]; readonly replaces?: readonly string[] };
+
+export function FilesView({ files, replaces = [] }: FilesProps) {
   return (
     <div className="patch">
       {files.map(({ file, hunks }, at) => (
