@@ -60,6 +60,8 @@ const isRunOf = (row: ShownRow, member: Row): row is RunRow =>
   row.kind === 'run' && row.members.includes(member);
 
 export function Transcript({ session, rows: all, target = 0, needsApproval = false }: TranscriptProps) {
+  /** the reader is at the end: what grows is followed */
+  const follows = useRef(true);
   /** counts what the reader opens and closes */
   const [toggles, setToggles] = useState(0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: which runs are open is remembered elsewhere
@@ -68,12 +70,12 @@ export function Transcript({ session, rows: all, target = 0, needsApproval = fal
     return { rows: divided(folded.rows), inside: folded.inside };
   }, [all, toggles]);
   const toggle = useCallback((key: string, open: boolean) => {
+    // The reader looks at what has opened, which is now far from the end.
+    if (open) follows.current = false;
     rememberOpened(key, open);
     setToggles((count) => count + 1);
   }, []);
   const scroller = useRef<HTMLElement>(null);
-  /** the reader is at the end: what grows is followed */
-  const follows = useRef(true);
   const [away, setAway] = useState(false);
   /** where the view was when last looked at, and when the reader last did something that scrolls */
   const seen = useRef({ top: 0, height: 0, actedAt: Number.NEGATIVE_INFINITY });
