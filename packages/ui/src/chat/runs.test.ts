@@ -9,7 +9,16 @@ const RUNNING = { phase: 'running', progress: null };
 
 let number = 0;
 const callOf = (tool: string, input: object = {}, state: object = DONE, more: object = {}): CallView =>
-  ({ kind: 'call', call: `c${++number}`, tool, input, approval: null, seqs: [], state, ...more }) as CallView;
+  ({
+    kind: 'call',
+    call: `c${++number}`,
+    tool,
+    input,
+    approval: null,
+    seqs: [],
+    state,
+    ...more,
+  }) as unknown as CallView;
 
 const rowOf = (item: object): Row => ({ kind: 'item', key: `row ${++number}`, item }) as unknown as Row;
 const thought = (state = 'ended'): Row => rowOf({ kind: 'reasoning', state });
