@@ -14,6 +14,8 @@ export function answerTo(prompt: Prompt): Answer {
   switch (prompt.task) {
     case 'chat':
       return browse(prompt) ?? chat(prompt);
+    case 'sampling':
+      return chat(prompt);
     case 'summary':
       return { text: summarise(lastMessage(prompt)) };
     case 'explanation':

@@ -16,7 +16,7 @@ export type Item =
 export type Tool = { readonly name: string; readonly description: string; readonly parameters: JsonObject };
 
 export type Prompt = {
-  readonly task: 'chat' | 'summary' | 'explanation' | 'compaction';
+  readonly task: 'chat' | 'summary' | 'explanation' | 'compaction' | 'sampling';
   readonly items: readonly Item[];
   readonly tools: readonly Tool[];
 };

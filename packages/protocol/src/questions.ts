@@ -23,6 +23,8 @@ export const QuestionItem = z.object({
   /** bounds of a number, of the length of another free text, or of the number of chosen options */
   min: z.number().optional(),
   max: z.number().optional(),
+  /** an address to open before answering; the text has it too, and no client opens it by itself */
+  link: z.url({ protocol: /^https?$/ }).optional(),
 });
 export type QuestionItem = z.infer<typeof QuestionItem>;
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 /** Why a model was called. `chat`: a step of a turn. */
-export const ModelTask = z.enum(['chat', 'title', 'compaction', 'explanation', 'summary']);
+export const ModelTask = z.enum(['chat', 'title', 'compaction', 'explanation', 'summary', 'sampling']);
 export type ModelTask = z.infer<typeof ModelTask>;
 
 const Tokens = z.int().min(0).max(1e15);

@@ -128,7 +128,16 @@ export const McpServer = z.object({
   name: z.string(),
   kind: z.enum(['process', 'address']).describe('transport'),
   trusted: z.boolean().describe('its results do not count as untrusted content'),
-  state: z.enum(['starting', 'ready', 'away', 'closed']).describe('`away`: not reachable, will be retried'),
+  state: z
+    .enum(['starting', 'ready', 'sign-in', 'away', 'closed'])
+    .describe('`sign-in`: somebody must sign in; `away`: not reachable, will be retried'),
+  signIn: z
+    .object({
+      who: z.enum(['server', 'user']).describe('one sign-in for all users, or one of each user'),
+      signedIn: z.number().int().describe('how many have signed in'),
+    })
+    .nullable()
+    .describe('null: a program, or an address whose credentials are in its settings'),
   tools: z.array(z.string()).describe('names as offered to models'),
   error: McpError.describe('the last error, without secrets'),
   output: z.array(z.string()).describe('the latest lines of its standard error; for admins'),
@@ -139,6 +148,32 @@ export const McpServerList = z.object({
   servers: z.array(McpServer),
 });
 export type McpServerList = z.infer<typeof McpServerList>;
+
+export const McpSignInList = z.object({
+  servers: z.array(z.object({ name: z.string(), signedIn: z.boolean() })),
+});
+export type McpSignInList = z.infer<typeof McpSignInList>;
+
+export const McpSignInLink = z.object({ link: z.url().describe('of the authorization server') });
+export type McpSignInLink = z.infer<typeof McpSignInLink>;
+
+export const FinishedSignIn = z.strictObject({
+  query: z.string().max(10_000).describe('of the address that the authorization server led to'),
+});
+export type FinishedSignIn = z.input<typeof FinishedSignIn>;
+
+export const McpSignedIn = z.object({ name: z.string().describe('of the MCP server') });
+export type McpSignedIn = z.infer<typeof McpSignedIn>;
+
+export const McpClientDocument = z.object({
+  client_id: z.string(),
+  client_name: z.string(),
+  redirect_uris: z.array(z.string()),
+  grant_types: z.array(z.string()),
+  response_types: z.array(z.string()),
+  token_endpoint_auth_method: z.string(),
+});
+export type McpClientDocument = z.infer<typeof McpClientDocument>;
 
 export const Settings = z.object({
   version: z.number().int().describe('of the stored settings: a change names it'),

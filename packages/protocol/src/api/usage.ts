@@ -61,7 +61,7 @@ export const UsageRow = z.object({
   task: z
     .string()
     .optional()
-    .describe('why the model was called: chat, title, compaction, explanation, summary'),
+    .describe('why the model was called: chat, title, compaction, explanation, summary, sampling'),
   calls: z.number(),
   inputTokens: z.number(),
   cachedTokens: z.number().describe("of these, read from the vendor's cache"),

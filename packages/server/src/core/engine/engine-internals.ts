@@ -61,7 +61,7 @@ import type { TurnDeps } from './turn-deps.ts';
 
 export type EngineParts = Omit<
   TurnDeps,
-  'clients' | 'clock' | 'coolDowns' | 'meter' | 'spending' | 'tracer' | 'subAgents'
+  'clients' | 'clock' | 'coolDowns' | 'meter' | 'spending' | 'tracer' | 'subAgents' | 'wake'
 > & {
   /** how long a model of a chain is not asked after its first failure; 30 seconds by default */
   readonly coolDownMs?: number;
@@ -172,6 +172,9 @@ export function assemble(
     ...(providerFor ? { providerFor: (model) => new Limited(providerFor(model), limits) } : {}),
     coolDowns: new CoolDowns(parts.now, parts.coolDownMs ?? COOL_DOWN_MS),
     clients: parts.clients ?? new ClientToolBroker(clock),
+    wake: (session) => {
+      if (!session.role.isRemote) internals.queue.wake(session);
+    },
     subAgents: subAgents(() => internals, { most: parts.subAgents ?? SUB_AGENTS, send }),
     clock,
     meter,

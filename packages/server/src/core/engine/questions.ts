@@ -9,7 +9,8 @@ import {
 } from '@parlance/protocol';
 import type { Prompt, Provider } from '../ports/provider.ts';
 import type { ModelCallInfo, Observers } from '../ports/telemetry.ts';
-import { waitingCall } from '../session/session-state.ts';
+import type { CompletionRequest } from '../ports/tool.ts';
+import { type Turn, waitingCall } from '../session/session-state.ts';
 import { ModelCall } from './model-step.ts';
 import type { Session } from './session.ts';
 import { type PriceOf, pricedUsage, spenderOf } from './spending.ts';
@@ -119,6 +120,34 @@ export async function explain(
       : [used];
   }, 'never');
   return events.filter(({ type }) => type === 'approval.explained');
+}
+
+/** A prompt of a tool, such as one of an MCP server. Its usage is recorded in the session. */
+export async function sample(
+  session: Session,
+  model: ModelAccess & Pick<TurnDeps, 'spending'>,
+  { instructions, messages, maxTokens }: CompletionRequest,
+  turn: Pick<Turn, 'id' | 'agent' | 'apiKey'>,
+): Promise<Completion> {
+  const { id, agent, apiKey } = turn;
+  await model.spending.check(spenderOf(session, apiKey));
+  const prompt: Prompt = {
+    task: 'sampling',
+    instructions,
+    items: messages.map(({ role, text }) =>
+      role === 'user' ? { kind: 'user', parts: [textPart(text)] } : { kind: 'text', text },
+    ),
+    tools: [],
+    ...(maxTokens !== undefined && { options: { maxOutputTokens: maxTokens } }),
+  };
+  const completion = await complete(model, prompt, {
+    signal: session.signal(id),
+    session: session.ref,
+    turn: id,
+  });
+  const used = usageRecorded(completion, { task: 'sampling', agent: agent.id, apiKey, during: id });
+  await session.transact(({ created }) => (created ? [used] : []), 'never');
+  return completion;
 }
 
 const oneQuestion = (task: Prompt['task'], instructions: string, text: string): Prompt => ({

@@ -21,6 +21,8 @@ import {
   type Runnable,
   toolFault,
 } from './call-plan.ts';
+import { providerOf } from './model-step.ts';
+import { sample } from './questions.ts';
 import { folderOf } from './session-folder.ts';
 import { cappedData, cappedParts } from './tool-output.ts';
 import { type ActiveTurn, activeTurn, record } from './turn-deps.ts';
@@ -336,9 +338,35 @@ async function runTool(
   if (!result || signal.aborted) return null;
   if (result instanceof OutcomeUnknown) return [unknownOutcome(call, turn.id, result.message)];
   const { asks } = result;
-  if (asks) return [questionAsked(active, asks.question, { call: call.call, resume: asks.resume })];
+  if (asks) {
+    const asked = questionAsked(active, asks.question, { call: call.call, resume: asks.resume });
+    void asks.until
+      ?.then(() => withdraw(active, asked))
+      .catch((err) => {
+        deps.log.warn({ err, session: session.ref.id, call: call.call }, 'failed to withdraw question');
+      });
+    return [asked];
+  }
   const durationMs = deps.now() - startedAt;
   return [toolEnded(active, call, { result, durationMs }), ...handoff(active, result)];
+}
+
+/** Nobody needs the answer any more: the call goes on without it. */
+async function withdraw(
+  { session, deps }: ActiveTurn,
+  { turn, question, call }: DurableEventBody<'question.asked'>,
+): Promise<void> {
+  await session.transact(({ turn: current }) =>
+    current?.questions.some((open) => open.question === question)
+      ? [
+          {
+            ...{ type: 'question.answered', turn, question, call, outcome: 'withdrawn' },
+            ...{ by: 'server', dialect: 'server' },
+          },
+        ]
+      : [],
+  );
+  deps.wake(session);
 }
 
 async function delegate(
@@ -491,6 +519,11 @@ function toolContext(
         report: (progress, execution) =>
           session.publish({ type: 'call.progress', call, execution, ...progress }),
       }),
+    complete: (request) => {
+      const agent = deps.catalog.agent(turn.agent.id);
+      const provider = providerOf(deps, agent, session.state.model);
+      return sample(session, { ...deps, provider }, request, turn);
+    },
     log: deps.log,
     peer: deps.clients.peerOf(session.ref),
     report: (progress) =>

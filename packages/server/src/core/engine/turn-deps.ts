@@ -54,6 +54,8 @@ export type TurnDeps = Observers & {
   readonly titles?: string | undefined;
   /** maximum number of parallel calls of one answer, unless the agent overrides it */
   readonly parallelCalls: number;
+  /** continues a session that something else than a command has changed */
+  readonly wake: (session: Session) => void;
   readonly clock: Clock;
   readonly now: () => number;
   readonly newId: () => string;

@@ -56,7 +56,7 @@ export const promptItemsOf = (items: readonly ContextItem[]): PromptItem[] =>
 
 export type Prompt = {
   /** for the offline model; other models follow the instructions */
-  readonly task: 'chat' | 'summary' | 'explanation' | 'compaction';
+  readonly task: 'chat' | 'summary' | 'explanation' | 'compaction' | 'sampling';
   readonly instructions: string;
   readonly items: readonly PromptItem[];
   readonly tools: readonly ToolSpec[];

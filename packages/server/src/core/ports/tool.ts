@@ -34,6 +34,10 @@ export type ToolContext = {
   readonly permission: RunPermission;
   /** what the call has asked for: it continues from `resume`; without answers, the user declined */
   readonly answer: { readonly resume: Json; readonly answers: Answers | null } | null;
+  /** Asks the model of the turn once, without the conversation. Counts for the limits of spending. */
+  readonly complete: (
+    request: CompletionRequest,
+  ) => Promise<{ readonly text: string; readonly model: string }>;
   /** events since the session was last idle, including the current one */
   readonly eventsSinceIdle: readonly DurableEvent[];
   /** runs the call on a connected client */
@@ -43,6 +47,13 @@ export type ToolContext = {
   /** Publishes progress of the call. */
   readonly report: (progress: { readonly progress?: number; readonly message?: string | undefined }) => void;
   readonly log: Log;
+};
+
+/** A prompt that does not belong to the conversation. */
+export type CompletionRequest = {
+  readonly instructions: string;
+  readonly messages: readonly { readonly role: 'user' | 'assistant'; readonly text: string }[];
+  readonly maxTokens?: number;
 };
 
 /** A client that made a direct call, registered by its dialect for the session of the call. */
@@ -67,7 +78,12 @@ export type ToolResult = {
   /** the turn ends without another model call */
   readonly final?: true;
   /** The user is asked, and the call runs again with `answer` in its context. */
-  readonly asks?: { readonly question: QuestionContent; readonly resume: Json };
+  readonly asks?: {
+    readonly question: QuestionContent;
+    readonly resume: Json;
+    /** the answer is no longer needed: the question is withdrawn, and the call runs again without it */
+    readonly until?: Promise<void>;
+  };
   /**
    * the call also shows something to the user, such as a plan; a deferred call does so when the client
    * receives it

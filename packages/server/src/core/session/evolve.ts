@@ -299,7 +299,7 @@ function questionAnswered(state: SessionState, event: DurableEvent<'question.ans
         : turn.settled,
   }));
   if (event.child) return withCall(changed, call, (open) => ({ ...base(open), phase: 'delegated' }));
-  if (resume === undefined || outcome === 'withdrawn') return changed;
+  if (resume === undefined) return changed;
   return withCall(changed, call, (open) => ({
     ...base(open),
     phase: 'allowed',

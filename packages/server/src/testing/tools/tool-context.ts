@@ -41,6 +41,7 @@ export const contextIn = (root: string, changes: Partial<ToolContext> = {}): Too
   answer: null,
   eventsSinceIdle: [],
   atClient: () => Promise.reject(new Fault('tool_failed', 'No client in this test.')),
+  complete: () => Promise.reject(new Fault('tool_failed', 'No model in this test.')),
   peer: null,
   report: () => undefined,
   log: { debug: nothing, info: nothing, warn: nothing, error: nothing },
