@@ -9,6 +9,9 @@ import type {
   MadePairingRequest,
   McpServer,
   McpServerList,
+  McpSignedIn,
+  McpSignInLink,
+  McpSignInList,
   ModelListing,
   ModelQuestion,
   NewApiKey,
@@ -124,6 +127,38 @@ export function administration(http: HttpClient): Administration {
     },
     async metrics({ signal } = {}) {
       return (await http.response({ path: '/metrics', signal })).text();
+    },
+  };
+}
+
+// Signing in to MCP servers.
+
+export type McpSignIns = {
+  /** The servers that each user signs in to. */
+  list(options?: CallOptions): Promise<McpSignInList['servers']>;
+  /** The link to open in a browser. For a server that one person signs in to for all users, as `settings`. */
+  begin(name: string, options?: CallOptions): Promise<string>;
+  /** Ends the sign-in with the query that the browser came back with. Returns the name of the server. */
+  finish(query: string, options?: CallOptions): Promise<string>;
+  /** Signs out: the tokens are deleted. */
+  end(name: string, options?: CallOptions): Promise<void>;
+};
+
+export function mcpSignIns(http: HttpClient): McpSignIns {
+  const path = '/v1/mcp/sign-ins';
+  const of = (name: string) => `${path}/${encodeURIComponent(name)}`;
+  return {
+    async list({ signal } = {}) {
+      return (await http.json<McpSignInList>({ path, signal })).servers;
+    },
+    async begin(name, { signal } = {}) {
+      return (await http.json<McpSignInLink>({ method: 'POST', path: of(name), signal })).link;
+    },
+    async finish(query, { signal } = {}) {
+      return (await http.json<McpSignedIn>({ method: 'POST', path, body: { query }, signal })).name;
+    },
+    async end(name, { signal } = {}) {
+      await http.response({ method: 'DELETE', path: of(name), signal });
     },
   };
 }

@@ -34,6 +34,8 @@ import {
   type ApiKeys,
   administration,
   apiKeys,
+  type McpSignIns,
+  mcpSignIns,
   type Pairings,
   pairings,
 } from './administration.ts';
@@ -135,6 +137,7 @@ export type Parlance = {
   readonly keys: ApiKeys;
   /** browser extensions */
   readonly pairings: Pairings;
+  readonly mcpSignIns: McpSignIns;
   readonly admin: Administration;
   readonly auth: {
     /** Later requests send the new token. */
@@ -276,6 +279,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
     },
     keys: apiKeys(http),
     pairings: pairings(http),
+    mcpSignIns: mcpSignIns(http),
     admin: administration(http),
     auth: {
       login: (username, password, { signal } = {}) => login('/v1/auth/login', { username, password }, signal),

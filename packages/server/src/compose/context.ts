@@ -26,6 +26,7 @@ import { vendorViews } from '../providers/vendors.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Readiness } from '../telemetry/readiness.ts';
 import type { McpTools } from '../tools/mcp/open.ts';
+import { clientDocument } from '../tools/mcp/sign-in.ts';
 import type { ServerContext } from './dialects.ts';
 import type { Backend } from './engine.ts';
 import { sealedWebhooks } from './sealed-webhooks.ts';
@@ -80,6 +81,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
       nodes: async () =>
         (await store.nodes()).map((node) => ({ ...node, here: node.id === store.leases.node })),
       mcpServers: mcp.servers,
+      mcpSignIns: { ...mcp.signIn, clientDocument },
       setup: setupOf(config, setup, { mcp, refusedOrigins: state.refusedOrigins }),
     },
     readBody: bodyReader(config, { budgets, addressOf, meter: metrics }),

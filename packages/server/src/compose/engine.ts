@@ -104,7 +104,7 @@ export async function openBackend(
   const providerFor = providersByModel(config, live, log);
   for (const model of chainsIn(live.current, catalog)) providerFor(model);
   const { mcpServers } = live.current;
-  const toolParts = { clients, sandbox, catalog, mcpServers, store, log };
+  const toolParts = { clients, sandbox, catalog, mcpServers, store, secret, log };
   const { tools, folders, mcp, own, guard, project } = await openTools(config, toolParts, resources);
   followSettings(live, { catalog, mcp, dialects, log });
   const engine = createEngine({
@@ -218,7 +218,8 @@ type ToolParts = {
   readonly catalog: AgentCatalog;
   /** those configured at startup */
   readonly mcpServers: Config['mcpServers'];
-  readonly store: Pick<Storage['store'], 'settings' | 'decisions'>;
+  readonly store: Pick<Storage['store'], 'settings' | 'decisions' | 'revocations'>;
+  readonly secret: Storage['secret'];
   readonly log: Log;
 };
 
@@ -233,7 +234,7 @@ type OpenTools = {
 
 async function openTools(
   config: Config,
-  { clients, sandbox, catalog, mcpServers, store, log }: ToolParts,
+  { clients, sandbox, catalog, mcpServers, store, secret, log }: ToolParts,
   resources: AsyncDisposableStack,
 ): Promise<OpenTools> {
   const imports = await ownImports(config);
@@ -255,8 +256,11 @@ async function openTools(
   const builtIn = builtInTools({ clients, sandbox, limits, agents, subAgents, guard, web });
   const own = await ownModules(config);
   const ownTools = await loadOwnTools(config, builtIn, own, log);
-  const mcp = await openMcp(mcpServers, { log, settings: store.settings });
+  const mcp = await openMcp(mcpServers, { log, settings: store.settings, secret });
   resources.defer(() => mcp.close());
+  const reload = () =>
+    mcp.reload().catch((err) => log.warn({ err }, 'failed to read sign-ins of MCP servers'));
+  resources.defer(store.revocations.follow(() => void reload()));
   const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
   const project = await projectOf(config, { guard, catalog, store, log });
   const fixed = [...builtIn, ...(project ? [project.tool] : []), ...ownTools];

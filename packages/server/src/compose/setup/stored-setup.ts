@@ -222,7 +222,18 @@ function kept(server: Json, before: unknown): Json {
       }),
     );
   }
-  return filled as Json;
+  return { ...filled, ...keptSecret(server, old) } as Json;
+}
+
+/** The secret of an OAuth client goes only to the authorization server that it was entered for. */
+function keptSecret({ oauth }: JsonObject, { oauth: before }: Readonly<Record<string, unknown>>): JsonObject {
+  if (!isObject(oauth) || oauth.clientSecret !== null) return {};
+  const { clientSecret: _, ...rest } = oauth;
+  const known = isObject(before) ? before.clientSecret : undefined;
+  if (typeof known !== 'string') return { oauth: rest };
+  if (isObject(before) && before.issuer !== oauth.issuer)
+    throw new Fault('invalid', 'Enter the client secret again: the issuer is another one.');
+  return { oauth: { ...rest, clientSecret: known } };
 }
 
 const hasMoved = (next: unknown, before: unknown): boolean =>
@@ -263,5 +274,7 @@ function hidden(server: Json): Json {
   for (const field of ['env', 'headers'])
     if (isObject(server[field]))
       open[field] = Object.fromEntries(Object.keys(server[field]).map((name) => [name, null]));
+  if (isObject(server.oauth) && server.oauth.clientSecret !== undefined)
+    open.oauth = { ...server.oauth, clientSecret: null };
   return open as Json;
 }

@@ -42,6 +42,7 @@ export type Administration = {
   readonly listeners: () => readonly ListenerAddress[];
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly mcpServers: () => readonly McpServerView[];
+  readonly mcpSignIns: McpSignIns;
   readonly setup: Setup;
 };
 
@@ -57,6 +58,22 @@ export type ListenerAddress = Sent<api.Listener>;
 
 export type McpServerView = Omit<Sent<api.McpServer>, 'error'> & {
   readonly error: InMilliseconds<NonNullable<api.McpServer['error']>, 'at'> | null;
+};
+
+/** `mayShare`: may also sign in for everybody. */
+export type SigningIn = { readonly user: string; readonly mayShare: boolean };
+
+/** Throws `not_found` if there is no such server, or none that the user may sign in to. */
+export type McpSignIns = {
+  /** The address to open in a browser, which reaches this server at `origin`. */
+  begin(name: string, user: SigningIn, origin: string): Promise<string>;
+  /** What the browser came back with. Returns the name of the server. */
+  finish(user: SigningIn, parameters: URLSearchParams): Promise<string>;
+  end(name: string, user: SigningIn): Promise<void>;
+  /** The servers that each user signs in to. */
+  of(user: string): Promise<readonly { readonly name: string; readonly signedIn: boolean }[]>;
+  /** What authorization servers may read about this server at `origin`. */
+  clientDocument(origin: string): Sent<api.McpClientDocument>;
 };
 
 export type NodeView = NodeState & {

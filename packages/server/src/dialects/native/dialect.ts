@@ -22,6 +22,7 @@ import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { adminEndpoints, priceEndpoints } from './admin.ts';
 import { approvalEndpoints } from './approvals.ts';
 import { apiKeyEndpoints, pairingEndpoints } from './keys.ts';
+import { mcpSignInEndpoints } from './mcp-sign-ins.ts';
 import { sessionEndpoints } from './sessions.ts';
 import { setupEndpoints } from './setup.ts';
 import { sharedPages, shareEndpoints } from './shares.ts';
@@ -64,6 +65,7 @@ export const native = defineDialect({
       ...pairingEndpoints,
       ...adminEndpoints,
       ...setupEndpoints,
+      ...mcpSignInEndpoints,
     ],
     fault: (fault, c) => c.json({ error: fault.data(), detail: retryText(fault) }, HTTP_STATUS[fault.code]),
   },

@@ -15,7 +15,8 @@ const changedByKeys = ({ setup }: NativeContext['administration']): ReadonlySet<
 const changedByLocal = (administration: NativeContext['administration']): ReadonlySet<string> =>
   new Set([...changedByKeys(administration), 'mcpServers', 'spendLimits']);
 
-async function setsUp({ principal, request }: Call, ctx: NativeContext): Promise<void> {
+/** Throws `forbidden` unless the caller may set up the server. */
+export async function setsUp({ principal, request }: Call, ctx: NativeContext): Promise<void> {
   if (principal.role !== 'admin' && !isLocal(principal))
     throw new Fault('forbidden', 'Only an admin may set up the server.');
   if (isLocal(principal)) await requireConsole(request, ctx);

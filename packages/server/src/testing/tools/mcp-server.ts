@@ -98,7 +98,17 @@ function ask(id: Message['id']): void {
   asked.clear();
   onAnswered = () => {
     if (asked.size === REQUESTS.length)
-      send({ id, result: text(JSON.stringify({ introduced, answers: [...asked.values()] })) });
+      send({
+        id,
+        result: text(
+          JSON.stringify({
+            introduced,
+            answers: [...asked]
+              .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1))
+              .map(([, answer]) => answer),
+          }),
+        ),
+      });
   };
   for (const [index, [method, params]] of REQUESTS.entries()) send({ id: `ask ${index}`, method, params });
 }

@@ -4,7 +4,7 @@ import { isObject } from '@parlance/protocol';
 import type { SettingsStore } from '../../accounts/store.ts';
 import type { Log } from '../../core/ports/telemetry.ts';
 import type { Tool } from '../../core/ports/tool.ts';
-import { type McpTools, openMcp } from '../../tools/mcp/open.ts';
+import { type McpOptions, type McpTools, openMcp } from '../../tools/mcp/open.ts';
 import { McpServers } from '../../tools/mcp/servers.ts';
 import { memorySettings } from '../stores/memory/settings.ts';
 
@@ -27,12 +27,15 @@ export async function opened(
   servers: unknown,
   pauseMs = 20,
   settings: SettingsStore = settingsInMemory(),
+  more: Pick<McpOptions, 'clientDocument'> = {},
 ): Promise<OpenedTools> {
   const lines: string[] = [];
   const mcp = await openMcp(McpServers.parse(servers), {
     log: remembering(lines),
     settings,
+    secret: new Uint8Array(32),
     pauseMs,
+    ...more,
     patienceMs: 20_000,
   });
   return {

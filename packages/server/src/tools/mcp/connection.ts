@@ -2,20 +2,27 @@
  * One MCP server, reconnected with growing delays if it is lost. Its last listed tools stay known; calls fail
  * immediately until it is back.
  */
+
+import { basename } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type {
   CallToolResult,
   Client,
   Tool as Definition,
   JsonSchemaValidator,
   jsonSchemaValidator,
+  UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
 import { Fault, type JsonObject } from '@parlance/protocol';
 import { version } from '../../../package.json' with { type: 'json' };
 import type { Log } from '../../core/ports/telemetry.ts';
 import { cutText } from '../cut.ts';
+import { currentCall, type LiveCall } from './live-call.ts';
+import type { ServerRequest } from './requests.ts';
 import { type Redact, redactorFor } from './secrets.ts';
 import type { McpServer } from './servers.ts';
-import { openTransport } from './transport.ts';
+import { type SignIn, SignInNeeded } from './sign-in.ts';
+import { openTransport, type TransportAuth } from './transport.ts';
 
 export type { Definition };
 
@@ -25,25 +32,48 @@ export type ConnectionOptions = {
   readonly pauseMs?: number;
 };
 
+/** The sign-in of a connection: of all users, or of one. */
+export type ConnectionSignIn = { readonly signIn: SignIn; readonly owner: string };
+
 type State =
   | { readonly phase: 'new' }
   | { readonly phase: 'starting'; readonly abort: AbortController }
   | { readonly phase: 'ready'; readonly client: Client; readonly since: number }
+  /** waits until somebody has signed in */
+  | { readonly phase: 'signing-in' }
   | { readonly phase: 'pausing'; readonly timer: ReturnType<typeof setTimeout> }
   | { readonly phase: 'closed' };
 
 /** `refused`: the server responded with an error; the text is its own. */
 export type McpAnswer =
   | { readonly kind: 'done'; readonly result: CallToolResult }
-  | { readonly kind: 'refused'; readonly message: string };
+  | { readonly kind: 'refused'; readonly message: string }
+  /** the server must be told more, with the next round */
+  | {
+      readonly kind: 'input';
+      readonly requests: Readonly<Record<string, ServerRequest>>;
+      readonly state?: string;
+      readonly refused?: true;
+    }
+  /** somebody must sign in, and then call again */
+  | { readonly kind: 'sign-in' };
+
+/** A call, or its next round: `rounds` has what the server asked for. */
+export type McpCall = {
+  readonly definition: Definition;
+  readonly input: JsonObject;
+  readonly rounds?: { readonly responses?: JsonObject; readonly state?: string } | undefined;
+  readonly live: LiveCall;
+};
 
 /** `away`: unreachable or lost; retried after a delay. */
-export type McpState = 'starting' | 'ready' | 'away' | 'closed';
+export type McpState = 'starting' | 'ready' | 'sign-in' | 'away' | 'closed';
 
 const STATES = {
   new: 'starting',
   starting: 'starting',
   ready: 'ready',
+  'signing-in': 'sign-in',
   pausing: 'away',
   closed: 'closed',
 } satisfies Record<State['phase'], McpState>;
@@ -62,6 +92,8 @@ type Run = {
 };
 
 const START_MS = 30_000;
+/** Longer than any limit of a call, with the answers of a user in it. */
+const MAX_CALL_MS = 24 * 3_600_000;
 const PAUSE_MS = 500;
 const MAX_PAUSE_MS = 60_000;
 /** After this uptime, the delays start again from the first. */
@@ -71,6 +103,8 @@ const EXCEEDED_FAILURES = 7;
 /** Notifications of changed tools that arrive within this time lead to one list. */
 const LIST_PAUSE_MS = 500;
 const MAX_TOOLS = 256;
+/** Links of one refusal that the user is asked to open. */
+const MAX_LINKS = 3;
 /** Number of output lines kept for admins. */
 const MAX_LINES = 200;
 const DEFINITION_CHARACTERS = 64_000;
@@ -79,7 +113,10 @@ export class McpConnection {
   readonly #name: string;
   readonly #server: McpServer;
   readonly #options: ConnectionOptions;
+  readonly #signIn: ConnectionSignIn | null;
   readonly #redact: Redact;
+  /** the calls that run */
+  readonly #live = new Set<LiveCall>();
   #state: State = { phase: 'new' };
   #failures = 0;
   #definitions: readonly Definition[] = [];
@@ -90,8 +127,13 @@ export class McpConnection {
   /** called when the list of tools changes */
   onChange: () => void = () => undefined;
 
-  constructor(name: string, server: McpServer, options: ConnectionOptions) {
+  constructor(
+    name: string,
+    server: McpServer,
+    options: ConnectionOptions & { readonly signIn: ConnectionSignIn | null },
+  ) {
     this.#name = name;
+    this.#signIn = options.signIn;
     this.#server = server;
     this.#options = options;
     this.#redact = redactorFor(server);
@@ -99,6 +141,10 @@ export class McpConnection {
 
   get definitions(): readonly Definition[] {
     return this.#definitions;
+  }
+
+  definitionOf(tool: string): Definition | undefined {
+    return this.#definitions.find(({ name }) => name === tool);
   }
 
   get state(): McpState {
@@ -126,44 +172,81 @@ export class McpConnection {
     this.#state = { phase: 'starting', abort };
     try {
       await this.#connect(abort.signal);
-    } catch (thrown) {
+    } catch (caught) {
+      const thrown = await this.#refusal(caught);
       if (this.#closed()) return;
+      if (thrown instanceof SignInNeeded) {
+        this.#state = { phase: 'signing-in' };
+        this.#lastError = null;
+        this.#options.log.info({ server: this.#name }, 'MCP server waits for a sign-in');
+        return;
+      }
       const reason = this.#recordError(thrown, this.#run);
       this.#options.log.warn({ server: this.#name, reason }, 'failed to connect to MCP server');
       this.#pause();
     }
   }
 
+  /** Connects if it waited for a sign-in. */
+  async signedIn(): Promise<void> {
+    if (this.#state.phase === 'signing-in') await this.start();
+  }
+
+  /** What a refusal of the server means: a sign-in may be needed. */
+  async #refusal(thrown: unknown): Promise<unknown> {
+    const { InsufficientScopeError } = await import('@modelcontextprotocol/client');
+    if (!(thrown instanceof InsufficientScopeError) || !this.#signIn) return thrown;
+    const { signIn, owner } = this.#signIn;
+    const { requiredScope: scope, resourceMetadataUrl: metadata } = thrown;
+    return signIn.stepUp(owner, { scope, metadata }).catch((reason: unknown) => reason);
+  }
+
   /**
-   * Throws a `Fault` if there is no response: the server is unavailable or too slow, or the call is
-   * cancelled.
+   * Runs a call, and answers what the server asked for in an earlier round. Throws a `Fault` if there is no response: the
+   * server is unavailable or too slow, or the call is cancelled.
    */
-  async call(tool: string, input: JsonObject, signal: AbortSignal): Promise<McpAnswer> {
+  async call({ definition, input, rounds, live }: McpCall): Promise<McpAnswer> {
     const state = this.#state;
     const run = this.#run;
-    if (signal.aborted) throw new Fault('cancelled', 'aborted');
+    const { signal } = live;
+    if (signal.aborted) throw signal.reason;
+    if (state.phase === 'signing-in') return { kind: 'sign-in' };
     if (state.phase !== 'ready') throw this.#away();
-    const { ProtocolError, SdkError, SdkErrorCode } = await import('@modelcontextprotocol/client');
-    const { timeoutMs } = this.#server;
+    const { isInputRequiredResult, ProtocolError, SdkError, SdkErrorCode, UrlElicitationRequiredError } =
+      await import('@modelcontextprotocol/client');
+    const { outputSchema: _, ...toolDefinition } = definition;
+    const params = {
+      name: definition.name,
+      arguments: input,
+      ...(rounds?.responses && { inputResponses: rounds.responses }),
+      ...(rounds?.state !== undefined && { requestState: rounds.state }),
+    };
+    this.#live.add(live);
     try {
-      // The SDK repeats a call whose result asks for input: the limit is for all of them.
-      const options = { signal, timeout: timeoutMs, maxTotalTimeout: timeoutMs };
-      return { kind: 'done', result: await state.client.callTool({ name: tool, arguments: input }, options) };
-    } catch (thrown) {
-      if (signal.aborted) throw new Fault('cancelled', 'aborted');
+      const result: unknown = await state.client.callTool(params, {
+        // The call has its own limit, which stands still while the user is asked.
+        ...{ signal, timeout: MAX_CALL_MS, allowInputRequired: true, toolDefinition },
+        onprogress: ({ progress, total, message }) =>
+          live.progressed({
+            ...(total && { progress: Math.min(1, progress / total) }),
+            ...(message !== undefined && { message: cutText(message, 500) }),
+          }),
+      });
+      if (!isInputRequiredResult(result)) return { kind: 'done', result: result as CallToolResult };
+      const { inputRequests, requestState } = result;
+      return {
+        kind: 'input',
+        requests: (inputRequests ?? {}) as Readonly<Record<string, ServerRequest>>,
+        ...(requestState !== undefined && { state: requestState }),
+      };
+    } catch (caught) {
+      if (signal.aborted) throw signal.reason;
+      const thrown = await this.#refusal(caught);
+      if (thrown instanceof SignInNeeded) return { kind: 'sign-in' };
+      if (thrown instanceof Fault) throw thrown;
+      if (thrown instanceof UrlElicitationRequiredError)
+        return { kind: 'input', requests: linksOf(thrown), refused: true };
       if (thrown instanceof ProtocolError) return { kind: 'refused', message: this.#reason(thrown) };
-      if (thrown instanceof SdkError && thrown.code === SdkErrorCode.RequestTimeout) {
-        const message = `The MCP server ${this.#name} did not answer within ${timeoutMs / 1_000} s.`;
-        throw new Fault('tool_failed', message);
-      }
-      const { CapabilityNotSupported, InputRequiredRoundsExceeded } = SdkErrorCode;
-      if (
-        thrown instanceof SdkError &&
-        (thrown.code === CapabilityNotSupported || thrown.code === InputRequiredRoundsExceeded)
-      ) {
-        const message = `The MCP server ${this.#name} asked for input during the call, which is not supported.`;
-        throw new Fault('tool_failed', message);
-      }
       const reason = this.#recordError(thrown, run.exceeded === null ? null : run);
       this.#options.log.warn({ server: this.#name, reason }, 'MCP call failed');
       if (thrown instanceof SdkError && thrown.code === SdkErrorCode.InvalidResult) {
@@ -173,6 +256,8 @@ export class McpConnection {
       const why = run.exceeded === null ? '' : ` (${run.exceeded})`;
       const message = `The MCP server ${this.#name} was lost during the call${why}; the outcome is unknown.`;
       throw new Fault('tool_failed', message);
+    } finally {
+      this.#live.delete(live);
     }
   }
 
@@ -194,6 +279,7 @@ export class McpConnection {
     const way = {
       name: this.#name,
       server: this.#server,
+      auth: this.#auth(),
       redact: this.#redact,
       keep: (line: string) => this.#keep(line, run),
       ended: (ending: string) => {
@@ -219,6 +305,12 @@ export class McpConnection {
     log.info({ server: this.#name, tools: this.#definitions.length }, 'MCP server is ready');
   }
 
+  #auth(): TransportAuth | null {
+    if (!this.#signIn) return null;
+    const { signIn, owner } = this.#signIn;
+    return { token: () => signIn.token(owner), renew: (response) => signIn.renew(owner, response) };
+  }
+
   #keep(line: string, { lines }: Run): void {
     for (const kept of [this.#output, lines]) {
       kept.push(line);
@@ -227,11 +319,14 @@ export class McpConnection {
   }
 
   async #newClient(): Promise<Client> {
-    const { Client } = await import('@modelcontextprotocol/client');
+    const { Client, ProtocolError, ProtocolErrorCode } = await import('@modelcontextprotocol/client');
     const client = new Client(
       { name: 'parlance', version },
       {
         // Version negotiation would cost a second process for a stdio server.
+        capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
+        // A question outlives this process: the call goes on with the answer in its next round.
+        inputRequired: { autoFulfill: false },
         versionNegotiation: { mode: 'url' in this.#server ? 'auto' : 'legacy' },
         jsonSchemaValidator: asTheyCome,
         listChanged: {
@@ -242,10 +337,30 @@ export class McpConnection {
         },
       },
     );
+    for (const method of ['elicitation/create', 'sampling/createMessage'] as const)
+      client.setRequestHandler(method, async ({ params }, { mcpReq }) => {
+        const call = this.#callOf();
+        const request = { method, params: params as JsonObject };
+        if (call) return call.ask(request, mcpReq.signal) as never;
+        throw new ProtocolError(ProtocolErrorCode.InvalidRequest, 'No call of this server runs.');
+      });
+    client.setRequestHandler('roots/list', async () => ({ roots: rootsOf(this.#callOf()?.root) }));
+    client.setNotificationHandler('notifications/message', ({ params: { level, data } }) => {
+      const text = cutText(this.#redact(typeof data === 'string' ? data : JSON.stringify(data)), 2_000);
+      this.#keep(`${level}: ${text}`, this.#run);
+    });
     client.onclose = () => void this.#lose(client);
     client.onerror = (error) =>
       this.#options.log.debug({ server: this.#name, reason: this.#reason(error) }, 'MCP connection failed');
     return client;
+  }
+
+  /** The call that a request of the server belongs to; null if that cannot be told. */
+  #callOf(): LiveCall | null {
+    const current = currentCall.getStore();
+    if (current && this.#live.has(current)) return current;
+    const [first, ...others] = this.#live;
+    return first && others.every(({ session }) => session === first.session) ? first : null;
   }
 
   #relearn(client: Client, error: Error | null, tools: readonly Definition[] | null): void {
@@ -327,6 +442,21 @@ function reasonIn(lines: readonly string[]): string | undefined {
     lines.at(-1)
   );
 }
+
+/** The working folder of a session, as a root. */
+export const rootsOf = (folder: string | undefined): { uri: string; name: string }[] =>
+  folder === undefined ? [] : [{ uri: pathToFileURL(folder).href, name: basename(folder) }];
+
+/** Links that the user must open before the call can run. */
+const linksOf = ({ elicitations }: UrlElicitationRequiredError): Readonly<Record<string, ServerRequest>> =>
+  Object.fromEntries(
+    elicitations
+      .slice(0, MAX_LINKS)
+      .map((params, index) => [
+        String(index + 1),
+        { method: 'elicitation/create', params: { ...params } as JsonObject },
+      ]),
+  );
 
 /** Passes results through without validating them against the server's own schema. */
 const asTheyCome: jsonSchemaValidator = {

@@ -1,28 +1,29 @@
 /** The tools of all configured MCP servers. The SDK is loaded only if there is a server. */
-
-import { Fault, type JsonObject, JsonValue, textPart } from '@parlance/protocol';
-import { z } from 'zod';
+import { Fault } from '@parlance/protocol';
 import type { SettingsStore } from '../../accounts/store.ts';
-import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
+import type { Tool } from '../../core/ports/tool.ts';
 import { Listeners } from '../../lib/listeners.ts';
 import { within } from '../../lib/sleep.ts';
-import { cutText } from '../cut.ts';
 import {
   type ConnectionOptions,
   type Definition,
-  type McpAnswer,
   McpConnection,
   type McpError,
   type McpState,
 } from './connection.ts';
+import type { LiveCall } from './live-call.ts';
 import { toolNames } from './names.ts';
-import { hash, openPins, type PinState, type Pins } from './pins.ts';
-import { dataOf, partsOf } from './result.ts';
+import { openPins } from './pins.ts';
 import type { McpServer, McpServers } from './servers.ts';
+import { EVERYBODY, SignIn, type SignInOptions } from './sign-in.ts';
+import { mcpTool } from './tool.ts';
 
 export type McpOptions = ConnectionOptions & {
   /** where the pins of the tools' definitions are stored */
   readonly settings: SettingsStore;
+  /** encrypts the tokens of sign-ins */
+  readonly secret: SignInOptions['secret'];
+  readonly clientDocument?: string;
   /** how long startup waits for servers, in milliseconds; slower ones are added when ready */
   readonly patienceMs?: number;
 };
@@ -34,6 +35,8 @@ export type McpServerView = {
   readonly kind: 'process' | 'address';
   readonly trusted: boolean;
   readonly state: McpState;
+  /** who signs in; null: the server has its credentials in its settings, or none */
+  readonly signIn: { readonly who: 'server' | 'user'; readonly signedIn: number } | null;
   /** names for models; while the server is unavailable, those listed last */
   readonly tools: readonly string[];
   readonly error: McpError | null;
@@ -55,173 +58,204 @@ export type McpTools = {
   configure(servers: McpServers): Promise<void>;
   /** Resolves after the first attempt to restart it; false if the server does not exist. */
   restart(name: string): Promise<boolean>;
+  /** Reads again what other nodes may have stored. */
+  reload(): Promise<void>;
+  /** Throws `not_found` if there is no such server, or none that the user may sign in to. */
+  readonly signIn: {
+    /** The address to open in a browser, which reaches this server at `origin`. */
+    begin(name: string, user: SigningIn, origin: string): Promise<string>;
+    /** What the browser came back with. Returns the name of the server. */
+    finish(user: SigningIn, parameters: URLSearchParams): Promise<string>;
+    end(name: string, user: SigningIn): Promise<void>;
+    /** The servers that each user signs in to. */
+    of(user: string): Promise<readonly { readonly name: string; readonly signedIn: boolean }[]>;
+  };
   /** Stops all servers. */
   close(): Promise<void>;
 };
+
+/** `mayShare`: may also sign in for everybody. */
+export type SigningIn = { readonly user: string; readonly mayShare: boolean };
 
 const PATIENCE_MS = 10_000;
 
 type Entry = {
   readonly name: string;
   readonly server: McpServer;
-  readonly connection: McpConnection;
+  readonly signIn: SignIn | null;
+  /** by owner of the tokens */
+  readonly connections: Map<string, McpConnection>;
   tools: readonly string[];
 };
+
+/** Users of one server that are connected at the same time. */
+const MAX_CONNECTIONS = 200;
+
+/** Whether each user has a connection of their own. */
+const isPerUser = ({ server }: Entry): boolean => 'url' in server && server.signIn === 'user';
 
 /** An unreachable server is logged and retried; it never prevents startup. */
 export async function openMcp(servers: McpServers, options: McpOptions): Promise<McpTools> {
   let entries: readonly Entry[] = [];
   const listeners = new Listeners();
   const pins = openPins(options.settings);
+  const waiting = new Map<string, LiveCall>();
   let current: Tool[] = [];
+
   const renew = () => {
     const offers = entries.flatMap((entry) =>
-      entry.connection.definitions.map((definition) => ({
-        ...entry,
-        trusted: entry.server.trusted,
-        server: entry.name,
-        definition,
-      })),
+      definitionsOf(entry).map((definition) => ({ entry, definition, server: entry.name })),
     );
     const names = toolNames(offers.map(({ server, definition }) => ({ server, tool: definition.name })));
-    current = offers.map((offer, index) => mcpTool({ ...offer, name: names[index] ?? '', pins }));
+    current = offers.map(({ entry, definition, server }, index) =>
+      mcpTool({
+        ...{ name: names[index] ?? '', server, definition, pins, waiting },
+        ...{ settings: entry.server, signIn: entry.signIn },
+        connectionOf: (user) => connectionOf(entry, user),
+      }),
+    );
     for (const entry of entries)
       entry.tools = names.filter((_, index) => offers[index]?.server === entry.name);
     listeners.notify();
   };
 
-  function started(name: string, server: McpServer): Entry {
-    const connection = new McpConnection(name, server, options);
-    connection.onChange = renew;
-    return { name, server, connection, tools: [] };
+  function added(name: string, server: McpServer): Entry {
+    const signIn = signsIn(server) ? new SignIn(name, server, options) : null;
+    return { name, server, signIn, connections: new Map(), tools: [] };
   }
+
+  /** Resolves after the first attempts to connect. */
+  async function started(entry: Entry): Promise<void> {
+    const owners = isPerUser(entry) ? ((await entry.signIn?.owners()) ?? []) : [EVERYBODY];
+    await Promise.all(owners.slice(-MAX_CONNECTIONS).map((owner) => connected(entry, owner)));
+  }
+
+  async function connected(entry: Entry, owner: string): Promise<void> {
+    const known = entry.connections.get(owner);
+    if (known) return known.signedIn();
+    if (entry.connections.size >= MAX_CONNECTIONS)
+      throw new Fault('limited', `Too many users are connected to ${entry.name}.`);
+    const { name, server, signIn } = entry;
+    const connection = new McpConnection(name, server, { ...options, signIn: signIn && { signIn, owner } });
+    connection.onChange = renew;
+    entry.connections.set(owner, connection);
+    await connection.start();
+  }
+
+  const ended = async (entry: Entry): Promise<void> => {
+    await Promise.all([...entry.connections.values()].map((connection) => connection.close()));
+  };
 
   /** Starts new entries of `next` and stops removed ones. Resolves after the first attempts. */
   async function change(next: readonly Entry[]): Promise<void> {
     const [before, kept] = [entries, new Set(next)];
-    const added = next.filter((entry) => !before.includes(entry));
+    const starting = next.filter((entry) => !before.includes(entry));
     entries = next;
     renew();
-    const stopped = before.filter((entry) => !kept.has(entry)).map(({ connection }) => connection.close());
-    await Promise.all([...stopped, ...added.map(({ connection }) => connection.start())]);
+    const stopped = before.filter((entry) => !kept.has(entry)).map(ended);
+    await Promise.all([...stopped, ...starting.map(started)]);
   }
 
-  const configure = (configured: McpServers): Promise<void> =>
-    change(
+  async function configure(configured: McpServers): Promise<void> {
+    const removed = entries.filter(({ name, signIn }) => signIn && !configured[name]);
+    await change(
       Object.entries(configured).map(([name, server]) => {
         const same = entries.find((entry) => entry.name === name && Bun.deepEquals(entry.server, server));
-        return same ?? started(name, server);
+        return same ?? added(name, server);
       }),
     );
+    await Promise.all(removed.map(({ signIn }) => signIn?.clear()));
+  }
+
+  /** The server and whose tokens of it the user may change. */
+  function signInOf(name: string, { user, mayShare }: SigningIn) {
+    const entry = entries.find((one) => one.name === name);
+    const owner = entry?.signIn?.ownerOf(user) ?? EVERYBODY;
+    if (!entry?.signIn || (owner === EVERYBODY && !mayShare))
+      throw new Fault('not_found', 'There is no such MCP server to sign in to.');
+    return { entry, signIn: entry.signIn, owner };
+  }
 
   await within(options.patienceMs ?? PATIENCE_MS, configure(servers));
   return {
     tools: () => current,
-    servers: () =>
-      entries.map(({ name, server, tools, connection: { state, lastError, output } }) => ({
-        name,
-        kind: 'url' in server ? 'address' : 'process',
-        trusted: server.trusted,
-        state,
-        tools,
-        error: lastError,
-        output,
-      })),
+    servers: () => entries.map(viewOf),
     onChange: listeners.add,
     configure,
     async restart(name) {
       if (!entries.some((entry) => entry.name === name)) return false;
-      await change(entries.map((entry) => (entry.name === name ? started(name, entry.server) : entry)));
+      await change(entries.map((entry) => (entry.name === name ? added(name, entry.server) : entry)));
       return true;
     },
-    close: async () => void (await Promise.all(entries.map((entry) => entry.connection.close()))),
+    async reload() {
+      for (const entry of entries)
+        for (const owner of (await entry.signIn?.reload()) ?? []) await connected(entry, owner);
+    },
+    signIn: {
+      async begin(name, user, origin) {
+        const { signIn, owner } = signInOf(name, user);
+        return signIn.begin(owner, origin);
+      },
+      async finish({ user, mayShare }, parameters) {
+        for (const entry of entries) {
+          if (!(await entry.signIn?.knows(parameters))) continue;
+          const owners = mayShare ? [user, EVERYBODY] : [user];
+          const owner = await entry.signIn?.finish(owners, parameters);
+          if (owner !== undefined) await connected(entry, owner);
+          return entry.name;
+        }
+        throw new Fault('not_found', 'This sign-in is not known or has expired: begin again.');
+      },
+      async end(name, user) {
+        const { entry, signIn, owner } = signInOf(name, user);
+        await signIn.signOut(owner);
+        const connection = entry.connections.get(owner);
+        entry.connections.delete(owner);
+        await connection?.close();
+        if (owner === EVERYBODY) await connected(entry, owner);
+        renew();
+      },
+      of: (user) =>
+        Promise.all(
+          entries
+            .filter(isPerUser)
+            .map(async ({ name, signIn }) => ({ name, signedIn: (await signIn?.isSignedIn(user)) === true })),
+        ),
+    },
+    close: async () => void (await Promise.all(entries.map(ended))),
   };
 }
 
-// One tool of an MCP server. Runs without approval only if the server declares it read-only, and has not changed
-// its definition since it was last used or approved.
+/** Whether the server may be signed in to: it has no credentials in its settings. */
+const signsIn = (server: McpServer): server is Extract<McpServer, { url: string }> =>
+  'url' in server && !Object.keys(server.headers).some((name) => name.toLowerCase() === 'authorization');
 
-/** The server validates its own input and reports better errors. */
-const Input = z.record(z.string(), JsonValue);
+const connectionOf = ({ connections, signIn }: Entry, user: string): McpConnection | null =>
+  connections.get(signIn?.ownerOf(user) ?? EVERYBODY) ?? null;
 
-const DESCRIPTION_CHARACTERS = 4_000;
-
-type McpToolOptions = {
-  /** name for the model */
-  readonly name: string;
-  readonly server: string;
-  readonly trusted: boolean;
-  readonly definition: Definition;
-  readonly connection: McpConnection;
-  readonly pins: Pins;
-};
-
-function mcpTool({ name, server, trusted, definition, connection, pins }: McpToolOptions): Tool {
-  const readOnly = definition.annotations?.readOnlyHint === true;
-  const grantOf = (id: string) => `mcp:${server}@${id}:${definition.name}`;
-  const title = definition.title ?? definition.annotations?.title ?? definition.name;
-  return defineTool({
-    name,
-    description: cutText(definition.description ?? title, DESCRIPTION_CHARACTERS),
-    input: Input,
-    parameters: definition.inputSchema as JsonObject,
-    repeatable: readOnly || definition.annotations?.idempotentHint === true,
-    definition: hash(definition),
-    asks: !readOnly,
-    exclusive: 'if-asked',
-    sends: () => true,
-    async approval(input) {
-      const { changed, id } = await pins.look(server, definition);
-      if (readOnly && changed.length === 0) return null;
-      const change =
-        changed.length === 0
-          ? ''
-          : ` Its definition (${changed.join(', ')}) has changed since it was last used or approved.`;
-      // Whole, because some dialects show only the description.
-      const given = Object.keys(input).length === 0 ? '' : ` The call: ${name} ${JSON.stringify(input)}`;
-      return {
-        kind: 'other',
-        command: [name, JSON.stringify(input)],
-        description: `Uses the tool ${definition.name} of the MCP server ${server}.${change}${given}`,
-        grant: grantOf(id),
-      };
-    },
-    async run(input, context) {
-      const pinned = await pins.look(server, definition);
-      if (!covers(context, pinned, grantOf(pinned.id)))
-        throw new Fault(
-          'tool_failed',
-          `The MCP server ${server} has changed the definition of ${definition.name} since this call was decided. It was not run. Call it again.`,
-        );
-      // Only a person or a rule accepts a changed definition; a mode does not.
-      if (pinned.changed.length === 0 || context.permission === 'approved') await pinned.pin();
-      const result = shown(await connection.call(definition.name, input, context.signal));
-      return trusted ? result : { ...result, untrusted: true };
-    },
-  });
+/** Of several users, the first that is offered a tool names it for all. */
+function definitionsOf({ connections }: Entry): Definition[] {
+  const byName = new Map<string, Definition>();
+  for (const { definitions } of connections.values())
+    for (const definition of definitions)
+      if (!byName.has(definition.name)) byName.set(definition.name, definition);
+  return [...byName.values()];
 }
 
-/** Whether the permission was given for the current definition. */
-function covers(
-  { permission, eventsSinceIdle, call }: ToolContext,
-  pinned: PinState,
-  grant: string,
-): boolean {
-  if (permission === 'safe') return pinned.changed.length === 0;
-  const asked = eventsSinceIdle.findLast(
-    (event) => event.type === 'approval.requested' && event.call === call,
-  );
-  if (asked?.type !== 'approval.requested') return true;
-  // Without a grant, a rule of the operator asked, about a definition that had not changed.
-  return asked.ask.grant === undefined ? pinned.changed.length === 0 : asked.ask.grant === grant;
-}
-
-function shown(answer: McpAnswer): ToolResult {
-  if (answer.kind === 'refused') return { parts: [textPart(answer.message)], failed: true };
-  const data = dataOf(answer.result);
+function viewOf(entry: Entry): McpServerView {
+  const { name, server, tools, signIn, connections } = entry;
+  const all = [...connections.values()];
+  // Of users, the connection that is in the worst state, but not that nobody has signed in.
+  const shown =
+    all.find(({ state }) => state === 'away') ?? all.find(({ state }) => state === 'ready') ?? all[0];
   return {
-    parts: partsOf(answer.result),
-    ...(data ? { data } : {}),
-    ...(answer.result.isError ? { failed: true } : {}),
+    name,
+    kind: 'url' in server ? 'address' : 'process',
+    trusted: server.trusted,
+    state: shown?.state ?? 'sign-in',
+    signIn: signIn && { who: isPerUser(entry) ? 'user' : 'server', signedIn: signIn.count },
+    tools,
+    error: shown?.lastError ?? null,
+    output: shown?.output ?? [],
   };
 }

@@ -20,6 +20,6 @@ function secretsOf(server: McpServer): string[] {
     // In a header such as "Bearer x", x alone is a secret as well.
     ...Object.values(server.headers).flatMap((value) => [value, ...value.split(/\s+/)]),
     ...[...url.searchParams.values()],
-    ...[url.username, url.password],
+    ...[url.username, url.password, server.oauth?.clientSecret ?? ''],
   ];
 }

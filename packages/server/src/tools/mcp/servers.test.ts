@@ -9,7 +9,7 @@ test('both kinds of server are parsed, with their defaults', () => {
     }),
   ).toEqual({
     files: { command: 'files', args: ['/srv'], env: {}, trusted: false, timeoutMs: 60_000 },
-    web: { url: 'https://example.org/mcp', headers: {}, trusted: true, timeoutMs: 60_000 },
+    web: { url: 'https://example.org/mcp', headers: {}, trusted: true, timeoutMs: 60_000, signIn: 'server' },
   });
 });
 

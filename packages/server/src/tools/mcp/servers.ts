@@ -26,9 +26,26 @@ const StdioServer = z.strictObject({
   ...common,
 });
 
+const OAuth = z
+  .strictObject({
+    clientId: z.string('must be a text').min(1, 'must be a text').optional(),
+    clientSecret: z.string('must be a text').min(1, 'must be a text').optional(),
+    /** the authorization server that the client belongs to */
+    issuer: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }).optional(),
+    scope: z.string('must be scopes with spaces between them').optional(),
+  })
+  // Otherwise the MCP server could name another one, which would get the secret.
+  .refine(({ clientSecret, issuer }) => clientSecret === undefined || issuer !== undefined, {
+    message: 'must have an issuer with the clientSecret',
+  });
+
 const HttpServer = z.strictObject({
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https address' }),
   headers: texts('headers').default({}),
+  /** who signs in if the server asks for it: one person for all users, or each user */
+  signIn: z.enum(['server', 'user'], 'must be server or user').default('server'),
+  /** for authorization servers that do not register clients by themselves */
+  oauth: OAuth.optional(),
   ...common,
 });
 

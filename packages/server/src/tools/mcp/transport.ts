@@ -11,6 +11,8 @@ import type { McpServer } from './servers.ts';
 export type TransportSettings = {
   readonly name: string;
   readonly server: McpServer;
+  /** for addresses that have no credentials in their headers */
+  readonly auth: TransportAuth | null;
   readonly redact: Redact;
   /** receives every logged line of stderr */
   readonly keep: (line: string) => void;
@@ -18,6 +20,12 @@ export type TransportSettings = {
   readonly ended: (ending: string) => void;
   /** called when the connection is closed because of what the server sends */
   readonly exceeded: (reason: string) => void;
+};
+
+export type TransportAuth = {
+  token(): Promise<string | undefined>;
+  /** Renews the token, or throws `SignInNeeded`. */
+  renew(response: Response): Promise<void>;
 };
 
 /** Requests of an HTTP connection that wait for an answer or its end. */
@@ -32,7 +40,7 @@ const STREAM_MESSAGES = 20;
  * a process.
  */
 export async function openTransport(settings: TransportSettings, log: Log): Promise<Transport> {
-  const { name, server, redact, keep, ended, exceeded } = settings;
+  const { name, server, auth, redact, keep, ended, exceeded } = settings;
   if ('url' in server) {
     const { StreamableHTTPClientTransport } = await import('@modelcontextprotocol/client');
     const budget = new Budget((reason) => {
@@ -42,6 +50,9 @@ export async function openTransport(settings: TransportSettings, log: Log): Prom
     const transport = new StreamableHTTPClientTransport(new URL(server.url), {
       requestInit: { headers: server.headers },
       fetch: meteredFetch(budget),
+      ...(auth && {
+        authProvider: { token: auth.token, onUnauthorized: ({ response }) => auth.renew(response) },
+      }),
     });
     return transport;
   }

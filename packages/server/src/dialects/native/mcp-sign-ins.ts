@@ -1,0 +1,109 @@
+/** Signing in to MCP servers: links for the browser, and what it comes back with. */
+import { Fault, type Principal } from '@parlance/protocol';
+import { FinishedSignIn } from '@parlance/protocol/api';
+import { requirePermission } from '../../core/index.ts';
+import { requireLogin } from '../../http/request-identity.ts';
+import { type Call, endpoint, type NativeContext } from './context.ts';
+import { setsUp } from './setup.ts';
+
+const mayUseTools = ({ principal }: { readonly principal: Principal }): void =>
+  requirePermission(principal, 'chat:send');
+
+/** A sign-in for everybody is part of the setup of the server; one for oneself is not. */
+async function signingIn(call: Call, ctx: NativeContext): Promise<{ user: string; mayShare: boolean }> {
+  const mayShare = await setsUp(call, ctx)
+    .then(() => requireLogin(ctx.authenticator, call.request, 'sign in to an MCP server for everybody'))
+    .then(
+      () => true,
+      (thrown) => {
+        if (thrown instanceof Fault && (thrown.code === 'forbidden' || thrown.code === 'unauthenticated'))
+          return false;
+        throw thrown;
+      },
+    );
+  return { user: call.principal.id, mayShare };
+}
+
+const EXAMPLE = { params: { name: 'tickets' } };
+
+export const mcpSignInEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/v1/mcp/sign-ins',
+    summary: 'The MCP servers that each user signs in to, and whether the caller has',
+    security: 'caller',
+    answers: { 200: { description: 'The servers', schema: 'McpSignInList' } },
+    errors: [401, 403],
+    allow: mayUseTools,
+    handle: async ({ principal }, { administration }) => ({
+      servers: await administration.mcpSignIns.of(principal.id),
+    }),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/mcp/sign-ins/{name}',
+    summary: 'Begins to sign in to an MCP server: the link to open in a browser, which works once',
+    security: 'caller',
+    examples: () => [EXAMPLE],
+    answers: { 200: { description: 'The link', schema: 'McpSignInLink' } },
+    errors: [400, 401, 403, 404],
+    allow: mayUseTools,
+    async handle({ principal, request, params }, ctx) {
+      const { administration, originOf } = ctx;
+      const user = await signingIn({ principal, request }, ctx);
+      return { link: await administration.mcpSignIns.begin(params.name, user, originOf(request)) };
+    },
+  }),
+  endpoint({
+    method: 'delete',
+    path: '/v1/mcp/sign-ins/{name}',
+    summary: 'Signs out of an MCP server: its tokens are deleted here',
+    security: 'caller',
+    examples: () => [EXAMPLE],
+    answers: { 204: { description: 'Signed out' } },
+    errors: [401, 403, 404],
+    allow: mayUseTools,
+    async handle({ principal, request, params }, ctx) {
+      await ctx.administration.mcpSignIns.end(params.name, await signingIn({ principal, request }, ctx));
+    },
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/mcp/sign-ins',
+    summary: 'Ends a sign-in with what the browser came back with; only for the user who began it',
+    security: 'caller',
+    examples: () => [{ body: { query: 'code=abc&state=def' } }],
+    body: FinishedSignIn,
+    answers: { 200: { description: 'Signed in', schema: 'McpSignedIn' } },
+    errors: [400, 401, 403, 404],
+    allow: mayUseTools,
+    async handle({ principal, request, body }, ctx) {
+      const user = await signingIn({ principal, request }, ctx);
+      return { name: await ctx.administration.mcpSignIns.finish(user, new URLSearchParams(body.query)) };
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/mcp/signed-in',
+    summary:
+      'Where authorization servers send the browser back to: leads on to the console, which ends the sign-in',
+    security: 'nobody',
+    examples: () => [{ query: { code: 'abc', state: 'def' } }],
+    answers: { 302: { description: 'To the console' } },
+    handle({ request }) {
+      // In the fragment, which no server and no log sees.
+      const location = `/#/signed-in?${new URL(request.url).searchParams}`;
+      const headers = { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' };
+      return new Response(null, { status: 302, headers });
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/mcp/client.json',
+    summary: 'This server as a client of authorization servers (OAuth Client ID Metadata Document)',
+    security: 'nobody',
+    answers: { 200: { description: 'The document', schema: 'McpClientDocument' } },
+    handle: ({ request }, { administration, originOf }) =>
+      administration.mcpSignIns.clientDocument(originOf(request)),
+  }),
+];
