@@ -28,6 +28,9 @@ const AdminPage = lazy(() => import('./pages/admin/page.tsx').then((m) => ({ def
 const SettingsPage = lazy(() =>
   import('./pages/settings/page.tsx').then((m) => ({ default: m.SettingsPage })),
 );
+const SignedInPage = lazy(() =>
+  import('./pages/signed-in/page.tsx').then((m) => ({ default: m.SignedInPage })),
+);
 const PairPage = lazy(() => import('./pages/pair/page.tsx').then((m) => ({ default: m.PairPage })));
 const WelcomePage = lazy(() => import('./pages/welcome/page.tsx').then((m) => ({ default: m.WelcomePage })));
 const LoginPage = lazy(() => import('./pages/login/page.tsx').then((m) => ({ default: m.LoginPage })));
@@ -110,6 +113,8 @@ function Page({ route }: { route: Route }) {
       return <SettingsPage />;
     case 'pair':
       return <PairPage />;
+    case 'signed-in':
+      return <SignedInPage />;
     case 'welcome':
     case 'login':
       return <WelcomePage />;

@@ -112,8 +112,11 @@ function answersIn(form: FormData, { id, multiple }: QuestionItem): string[] {
 
 const LONG_TEXT = 400;
 
+/** Nothing else becomes a link. */
+const isWebAddress = (link: string): boolean => /^https?:$/.test(URL.parse(link)?.protocol ?? '');
+
 function ItemFields({ item }: { item: QuestionItem }) {
-  const { id, header, text, options, multiple, freeText, default: usual = [], format } = item;
+  const { id, header, text, options, multiple, freeText, default: usual = [], format, link } = item;
   const own = usual.filter((value) => !options.some(({ label }) => label === value));
   const name = useId();
   return (
@@ -123,6 +126,13 @@ function ItemFields({ item }: { item: QuestionItem }) {
       <p id={`${name}-text`} tabIndex={text.length > LONG_TEXT ? 0 : undefined}>
         {text}
       </p>
+      {link && isWebAddress(link) && (
+        <p>
+          <a href={link} target="_blank" rel="noopener noreferrer">
+            Open {new URL(link).host}
+          </a>
+        </p>
+      )}
       {options.map(({ label, description }) => (
         <label key={label} className="question-option">
           <input

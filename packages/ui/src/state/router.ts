@@ -14,13 +14,24 @@ export type Route =
   | { readonly page: 'settings' }
   /** connects a browser extension */
   | { readonly page: 'pair' }
+  /** where the sign-in of an MCP server ends */
+  | { readonly page: 'signed-in' }
   | { readonly page: 'welcome' }
   | { readonly page: 'login' }
   | { readonly page: 'unknown'; readonly path: string };
 
 export type RouteLocation = { readonly route: Route; readonly query: Readonly<Record<string, string>> };
 
-const SINGLE = ['approvals', 'playground', 'admin', 'settings', 'pair', 'welcome', 'login'] as const;
+const SINGLE = [
+  'approvals',
+  'playground',
+  'admin',
+  'settings',
+  'pair',
+  'signed-in',
+  'welcome',
+  'login',
+] as const;
 
 export function parseLocation(hash: string): RouteLocation {
   const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2);

@@ -43,3 +43,11 @@ test('a program that becomes a URL keeps nothing of the program', () => {
     trusted: true,
   });
 });
+
+test('each user signs in if that is chosen, and one person again if it is chosen no more', () => {
+  const server = { url: 'https://example.com/mcp', headers: {} };
+  const perUser = serverFrom({ ...fieldsOf(server), perUser: true }, server);
+  expect(perUser).toMatchObject({ signIn: 'user' });
+  expect(serverFrom({ ...fieldsOf(perUser), perUser: false }, perUser)).toMatchObject({ signIn: 'server' });
+  expect(serverFrom(fieldsOf(server), server)).not.toHaveProperty('signIn');
+});

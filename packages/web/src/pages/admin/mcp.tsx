@@ -18,12 +18,14 @@ import { Dialog } from '@parlance/ui/components/dialog.tsx';
 import { may } from '@parlance/ui/state/may.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
+import { SignInButton } from '../../components/sign-in-button.tsx';
 import { usePolled } from '../../state/use-polled.ts';
 import { linesIn, RemoveDialog, refuseTaken, Section, useSettings } from './section.tsx';
 
 const STATES: Readonly<Record<McpServer['state'], readonly [ChipVariant, string]>> = {
   starting: ['busy', 'starting'],
   ready: ['good', 'ready'],
+  'sign-in': ['waiting', 'needs a sign-in'],
   away: ['bad', 'disconnected, retrying'],
   closed: ['plain', 'closed'],
 };
@@ -45,6 +47,11 @@ export function McpSection() {
 
   async function change(servers: JsonObject, done: string): Promise<void> {
     await settings.change({ mcpServers: servers }, done);
+    polled.again();
+  }
+
+  async function signOut(name: string): Promise<void> {
+    if (await attempt(() => parlance.mcpSignIns.end(name))) toast(`Signed out of ${name}.`);
     polled.again();
   }
 
@@ -80,6 +87,7 @@ export function McpSection() {
                 key={server.name}
                 server={server}
                 fixed={maySetUp && !!settings.polled.value && !(server.name in stored)}
+                signOut={maySetUp ? () => void signOut(server.name) : undefined}
                 restart={maySetUp ? () => void restart(server.name) : undefined}
                 ask={
                   maySetUp && server.name in stored
@@ -122,18 +130,20 @@ type ServerProps = {
   /** in the config file */
   readonly fixed: boolean;
   readonly restart?: (() => void) | undefined;
+  readonly signOut?: (() => void) | undefined;
   /** only for servers that were added here */
   readonly ask?: ((what: DialogState['what']) => void) | undefined;
 };
 
-function Server({ server, fixed, restart, ask }: ServerProps) {
-  const { name, kind, trusted, state, tools, error, output } = server;
+function Server({ server, fixed, restart, signOut, ask }: ServerProps) {
+  const { name, kind, trusted, state, signIn, tools, error, output } = server;
   const [variant, label] = STATES[state];
   return (
     <li className="card">
       <div className="admin-what">
         <strong>{name}</strong> <Chip variant={variant}>{label}</Chip> <Chip>{kind}</Chip>{' '}
         {fixed && <Chip>config file</Chip>}
+        {signIn?.who === 'user' && <Chip>{`${signIn.signedIn} signed in`}</Chip>}
         {trusted && <Chip title="Results are not marked as untrusted content">trusted</Chip>}
         {error && (
           <p className={state === 'ready' ? 'hint' : 'admin-error'}>
@@ -157,6 +167,10 @@ function Server({ server, fixed, restart, ask }: ServerProps) {
           </details>
         )}
       </div>
+      {signOut && signIn?.who === 'server' && state === 'sign-in' && <SignInButton name={name} />}
+      {signOut && signIn?.who === 'server' && signIn.signedIn > 0 && (
+        <Button onClick={signOut}>Sign out</Button>
+      )}
       {restart && <Button onClick={restart}>Restart</Button>}
       {ask && <Button onClick={() => ask('edit')}>Edit</Button>}
       {ask && <Button onClick={() => ask('remove')}>Remove</Button>}
@@ -188,6 +202,7 @@ function McpDialog({ server, taken, close, save }: McpDialogProps) {
       url: text('url'),
       pairs: text('pairs'),
       trusted: fields.get('trusted') === 'on',
+      perUser: fields.get('perUser') === 'on',
     };
     return save(server?.name ?? text('name').trim(), serverFrom(entered, server?.stored));
   }
@@ -240,15 +255,20 @@ function McpDialog({ server, taken, close, save }: McpDialogProps) {
           />
         </>
       ) : (
-        <Field
-          label="Address"
-          name="url"
-          type="url"
-          required
-          placeholder="https://example.com/mcp"
-          defaultValue={before.url}
-          spellCheck={false}
-        />
+        <>
+          <Field
+            label="Address"
+            name="url"
+            type="url"
+            required
+            placeholder="https://example.com/mcp"
+            defaultValue={before.url}
+            spellCheck={false}
+          />
+          <label className="check">
+            <input type="checkbox" name="perUser" defaultChecked={before.perUser} /> Each user signs in
+          </label>
+        </>
       )}
       <TextArea
         label={
@@ -286,6 +306,8 @@ export type McpFields = {
   /** variables or headers: one `NAME=value` per line */
   readonly pairs: string;
   readonly trusted: boolean;
+  /** each user signs in, instead of one person for all */
+  readonly perUser: boolean;
 };
 
 export const NEW_SERVER: McpFields = {
@@ -295,6 +317,7 @@ export const NEW_SERVER: McpFields = {
   url: '',
   pairs: '',
   trusted: false,
+  perUser: false,
 };
 
 export function fieldsOf(server: JsonObject): McpFields {
@@ -309,6 +332,7 @@ export function fieldsOf(server: JsonObject): McpFields {
       .map((name) => `${name}=`)
       .join('\n'),
     trusted: server.trusted === true,
+    perUser: server.signIn === 'user',
   };
 }
 
@@ -328,9 +352,13 @@ export function serverFrom({ kind, ...fields }: McpFields, before: JsonObject = 
       ];
     }),
   );
+  const who: JsonObject =
+    fields.perUser || (isSameKind && 'signIn' in before)
+      ? { signIn: fields.perUser ? 'user' : 'server' }
+      : {};
   const changed: JsonObject =
     kind === 'url'
-      ? { url: fields.url.trim(), headers: pairs }
+      ? { url: fields.url.trim(), headers: pairs, ...who }
       : { command: fields.command.trim(), args: linesIn(fields.args), env: pairs };
   return { ...(isSameKind ? before : {}), ...changed, trusted };
 }

@@ -10,6 +10,7 @@ import { parlance } from '@parlance/ui/state/server.ts';
 import { ThemeChoice } from '@parlance/ui/state/theme.tsx';
 import { useState } from 'react';
 import { Page } from '../../components/page.tsx';
+import { SignInButton } from '../../components/sign-in-button.tsx';
 import {
   canNotify,
   turnOffNotifications,
@@ -27,6 +28,7 @@ export function SettingsPage() {
           <ThemeChoice labelledBy="settings-theme" />
         </section>
         <Notifications />
+        <McpSignIns />
         <Extensions />
         <section aria-labelledby="settings-keys">
           <h2 id="settings-keys">Keyboard shortcuts</h2>
@@ -63,6 +65,39 @@ function Notifications() {
           Turn on
         </Button>
       )}
+    </section>
+  );
+}
+
+// MCP servers that each user signs in to.
+
+const signIns = () => parlance.mcpSignIns.list();
+
+function McpSignIns() {
+  const { value, again } = usePolled(signIns);
+  if (!value || value.length === 0) return null;
+
+  async function signOut(name: string): Promise<void> {
+    if (await attempt(() => parlance.mcpSignIns.end(name))) toast(`Signed out of ${name}.`);
+    again();
+  }
+
+  return (
+    <section aria-labelledby="settings-mcp">
+      <h2 id="settings-mcp">MCP servers</h2>
+      <p className="hint">Agents use these servers with your own account there.</p>
+      <ul className="admin-list" aria-label="MCP servers">
+        {value.map(({ name, signedIn }) => (
+          <li className="card" key={name}>
+            <strong className="admin-what">{name}</strong>
+            {signedIn ? (
+              <Button onClick={() => void signOut(name)}>Sign out</Button>
+            ) : (
+              <SignInButton name={name} />
+            )}
+          </li>
+        ))}
+      </ul>
     </section>
   );
 }
