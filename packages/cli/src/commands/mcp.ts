@@ -2,24 +2,48 @@
 
 import { SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { errorMessage, type RequestId, RPC_CODES, type RpcError } from '@parlance/server/json-rpc';
+import { CommandError, parseFlags } from '../command.ts';
+import { noServer, SERVER_FLAGS } from '../connection/address.ts';
+import { connectionError, openRunning } from '../connection/open.ts';
 import { runStdio, type StdioProtocol } from '../connection/stdio/run.ts';
 import type { ServerLink } from '../connection/stdio/server-link.ts';
+import { safeLine } from '../terminal/safe-text.ts';
 
 const USAGE = `Usage: parlance mcp [--url URL [--token TOKEN]] [SETTING…]
+       parlance mcp sign-in NAME [--url URL] [--token TOKEN]
 
 Speaks the Model Context Protocol on standard input and output, for clients that start programs.
 
   --url URL      connect to a running server (or PARLANCE_URL)
   --token TOKEN  a token or an API key (or PARLANCE_TOKEN)
 
-Without a URL, a server with the settings of parlance serve runs in this process, without a port.`;
+Without a URL, a server with the settings of parlance serve runs in this process, without a port.
+
+sign-in prints the link with which you sign in to the MCP server NAME of a running server. Open it in
+any browser that reaches that server.`;
 
 export async function mcp(argv: string[]): Promise<number> {
   if (argv.some((argument) => argument === '--help' || argument === '-h')) {
     console.log(USAGE);
     return 0;
   }
+  if (argv[0] === 'sign-in') return signIn(argv.slice(1));
   return runStdio(argv, (link, write) => new McpBridge(link, write));
+}
+
+async function signIn(argv: readonly string[]): Promise<number> {
+  const { values, positionals } = parseFlags(argv, SERVER_FLAGS);
+  const [name, extra] = positionals;
+  if (name === undefined || extra !== undefined)
+    throw new CommandError('sign-in takes the name of one MCP server', 2);
+  const connection = await openRunning(values);
+  if (!connection) throw noServer();
+  const { mcpSignIns } = connection.parlance;
+  const link = await mcpSignIns.begin(name).catch((error: unknown) => {
+    throw connectionError(error, 'the server');
+  });
+  console.log(safeLine(link));
+  return 0;
 }
 
 // MCP over stdio, as a bridge to the `/mcp` endpoint of a server. The official client's transport speaks
