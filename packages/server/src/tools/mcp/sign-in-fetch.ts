@@ -5,8 +5,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { Fault } from '@parlance/protocol';
-import { pageAddress } from '../fetch/address.ts';
 import { checkedAddresses, hostOf, pinned } from '../../lib/checked-addresses.ts';
+import { pageAddress } from '../fetch/address.ts';
 
 const MAX_BYTES = 1024 * 1024;
 const TIMEOUT_MS = 20_000;
