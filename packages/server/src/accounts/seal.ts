@@ -13,6 +13,12 @@ async function keyFrom(secret: Secret): Promise<CryptoKey> {
   return crypto.subtle.deriveKey(derivation, material, cipher, false, ['encrypt', 'decrypt']);
 }
 
+/** Both, with this secret. */
+export const vaultOf = (secret: Secret) => ({
+  seal: (value: JsonObject) => seal(value, secret),
+  unseal: (sealed: string) => unseal(sealed, secret),
+});
+
 export async function seal(value: JsonObject, secret: Secret): Promise<string> {
   const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
   const plain = new TextEncoder().encode(JSON.stringify(value));

@@ -6,6 +6,7 @@ import { withoutStalePages } from '@parlance/copilot';
 import { LOCAL } from '@parlance/protocol';
 import { openAuthenticator } from '../accounts/authenticator.ts';
 import { newPasswordProblem } from '../accounts/passwords.ts';
+import { vaultOf } from '../accounts/seal.ts';
 import {
   type Changeable,
   type Config,
@@ -256,7 +257,7 @@ async function openTools(
   const builtIn = builtInTools({ clients, sandbox, limits, agents, subAgents, guard, web });
   const own = await ownModules(config);
   const ownTools = await loadOwnTools(config, builtIn, own, log);
-  const mcp = await openMcp(mcpServers, { log, settings: store.settings, secret });
+  const mcp = await openMcp(mcpServers, { log, settings: store.settings, vault: vaultOf(secret) });
   resources.defer(() => mcp.close());
   const reload = () =>
     mcp.reload().catch((err) => log.warn({ err }, 'failed to read sign-ins of MCP servers'));

@@ -1,6 +1,7 @@
 /** Shared parts of the MCP tests: servers, a recording log, and tools by name. */
 import { join } from 'node:path';
 import { isObject } from '@parlance/protocol';
+import { vaultOf } from '../../accounts/seal.ts';
 import type { SettingsStore } from '../../accounts/store.ts';
 import type { Log } from '../../core/ports/telemetry.ts';
 import type { Tool } from '../../core/ports/tool.ts';
@@ -33,7 +34,7 @@ export async function opened(
   const mcp = await openMcp(McpServers.parse(servers), {
     log: remembering(lines),
     settings,
-    secret: new Uint8Array(32),
+    vault: vaultOf(new Uint8Array(32)),
     pauseMs,
     ...more,
     patienceMs: 20_000,

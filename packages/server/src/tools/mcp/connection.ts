@@ -17,7 +17,7 @@ import { Fault, type JsonObject } from '@parlance/protocol';
 import { version } from '../../../package.json' with { type: 'json' };
 import type { Log } from '../../core/ports/telemetry.ts';
 import { cutText } from '../cut.ts';
-import { currentCall, type LiveCall } from './live-call.ts';
+import { currentCall, type LiveCall, type McpAnswer } from './live-call.ts';
 import type { ServerRequest } from './requests.ts';
 import { type Redact, redactorFor } from './secrets.ts';
 import type { McpServer } from './servers.ts';
@@ -43,20 +43,6 @@ type State =
   | { readonly phase: 'signing-in' }
   | { readonly phase: 'pausing'; readonly timer: ReturnType<typeof setTimeout> }
   | { readonly phase: 'closed' };
-
-/** `refused`: the server responded with an error; the text is its own. */
-export type McpAnswer =
-  | { readonly kind: 'done'; readonly result: CallToolResult }
-  | { readonly kind: 'refused'; readonly message: string }
-  /** the server must be told more, with the next round */
-  | {
-      readonly kind: 'input';
-      readonly requests: Readonly<Record<string, ServerRequest>>;
-      readonly state?: string;
-      readonly refused?: true;
-    }
-  /** somebody must sign in, and then call again */
-  | { readonly kind: 'sign-in' };
 
 /** A call, or its next round: `rounds` has what the server asked for. */
 export type McpCall = {

@@ -3,9 +3,23 @@
  * open until the user has answered, and its time limit stands still.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { CallToolResult } from '@modelcontextprotocol/client';
 import { Fault, type JsonObject } from '@parlance/protocol';
-import type { McpAnswer } from './connection.ts';
 import type { ServerRequest } from './requests.ts';
+
+/** `refused`: the server responded with an error; the text is its own. */
+export type McpAnswer =
+  | { readonly kind: 'done'; readonly result: CallToolResult }
+  | { readonly kind: 'refused'; readonly message: string }
+  /** the server must be told more, with the next round */
+  | {
+      readonly kind: 'input';
+      readonly requests: Readonly<Record<string, ServerRequest>>;
+      readonly state?: string;
+      readonly refused?: true;
+    }
+  /** somebody must sign in, and then call again */
+  | { readonly kind: 'sign-in' };
 
 export type Progress = { readonly progress?: number; readonly message?: string };
 

@@ -22,7 +22,7 @@ export type McpOptions = ConnectionOptions & {
   /** where the pins of the tools' definitions are stored */
   readonly settings: SettingsStore;
   /** encrypts the tokens of sign-ins */
-  readonly secret: SignInOptions['secret'];
+  readonly vault: SignInOptions['vault'];
   readonly clientDocument?: string;
   /** how long startup waits for servers, in milliseconds; slower ones are added when ready */
   readonly patienceMs?: number;

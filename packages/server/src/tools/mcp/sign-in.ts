@@ -9,7 +9,6 @@ import type {
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
 import { Fault, type JsonObject } from '@parlance/protocol';
-import { seal, unseal } from '../../accounts/seal.ts';
 import type { SettingsStore } from '../../accounts/store.ts';
 import { cutText } from '../cut.ts';
 import type { McpServer } from './servers.ts';
@@ -25,9 +24,16 @@ export const CLIENT_PATH = '/v1/mcp/client.json';
 /** Whose tokens: of all users, or of one. */
 export const EVERYBODY = '';
 
+/** Encrypts what is stored. */
+export type Vault = {
+  seal(value: JsonObject): Promise<string>;
+  /** Null if it was sealed with another secret or modified. */
+  unseal(sealed: string): Promise<JsonObject | null>;
+};
+
 export type SignInOptions = {
   readonly settings: SettingsStore;
-  readonly secret: Uint8Array<ArrayBuffer>;
+  readonly vault: Vault;
   /** the address of the client's document, if it is not derived from the address of this server */
   readonly clientDocument?: string;
   readonly now?: () => number;
@@ -386,9 +392,9 @@ export class SignIn {
 
   async #read(): Promise<{ readonly version: number; readonly stored: Stored }> {
     if (this.#known) return this.#known;
-    const { settings, secret } = this.#options;
+    const { settings, vault } = this.#options;
     const found = await settings.read(this.#document);
-    const opened = found && ((await unseal(String(found.value.sealed), secret)) as Stored | null);
+    const opened = found && ((await vault.unseal(String(found.value.sealed))) as Stored | null);
     // Tokens of another address are never sent to this one.
     const stored = opened?.url === this.#server.url ? opened : nothingFor(this.#server.url);
     this.#known = { version: found?.version ?? 0, stored };
@@ -402,12 +408,12 @@ export class SignIn {
 
   /** `edit` may run several times; null changes nothing. */
   async #change(edit: (before: Stored) => Stored | null): Promise<void> {
-    const { settings, secret } = this.#options;
+    const { settings, vault } = this.#options;
     for (let tries = 0; tries < WRITES; tries++) {
       const { version, stored } = await this.#read();
       const next = edit(stored);
       if (next === null) return;
-      const sealed = await seal(JSON.parse(JSON.stringify(next)) as JsonObject, secret);
+      const sealed = await vault.seal(JSON.parse(JSON.stringify(next)) as JsonObject);
       if (sealed.length > MAX_CHARACTERS) throw new Fault('too_large', 'Too many sign-ins are stored.');
       this.#forget();
       if (await settings.write(this.#document, { sealed }, version)) return;

@@ -22,8 +22,8 @@ import {
   type ToolResult,
 } from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
-import { type Definition, type McpAnswer, type McpConnection, rootsOf } from './connection.ts';
-import { LiveCall } from './live-call.ts';
+import { type Definition, type McpConnection, rootsOf } from './connection.ts';
+import { LiveCall, type McpAnswer } from './live-call.ts';
 import { hash, type PinState, type Pins } from './pins.ts';
 import { isAllowed, questionOf, resultOf, type ServerRequest } from './requests.ts';
 import { dataOf, partsOf } from './result.ts';
