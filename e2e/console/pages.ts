@@ -44,6 +44,12 @@ export const PAGES: readonly Shown[] = [
     },
   },
   {
+    name: 'question',
+    path: '/sessions/question',
+    ready: (page) =>
+      visible(page.getByRole('article', { name: /^Question/ }).getByRole('button', { name: 'Answer' })),
+  },
+  {
     name: 'approvals',
     path: '/approvals',
     async ready(page) {
@@ -197,6 +203,7 @@ export async function createContent(server: TestServer): Promise<void> {
   await waitsAfter(server, 'notes', 'replace 3000 with 8080 in src/settings.ts');
   await waitsAfter(server, 'push', 'run git push --force origin main');
   await waitsAfter(server, 'deleted', 'delete file src/settings.ts');
+  await askUser(server, 'question');
 }
 
 /** A month of model calls, in the database of the server. */
@@ -255,6 +262,32 @@ async function changeFiles(server: TestServer): Promise<void> {
   }
   await Bun.write(join(server.root, 'CHANGES.md'), '# Changes\n\nBy hand.\n');
 }
+
+/** A session whose agent asks its user. */
+async function askUser(server: TestServer, name: string): Promise<void> {
+  const session = connect({ url: server.http }).session(name);
+  const parts = [{ type: 'text' as const, text: 'Add a database to the service' }];
+  const call = { tool: 'ask_user', input: { questions: QUESTIONS } };
+  await session.send({ type: 'input.submit', parts, call } as CommandInput);
+  for await (const { type } of session.events()) if (type === 'question.asked') return;
+}
+
+const QUESTIONS = [
+  {
+    header: 'Database',
+    question: 'Which database should the service use?',
+    options: [
+      { label: 'PostgreSQL', description: 'Runs beside the service; several instances can share it.' },
+      { label: 'SQLite', description: 'A file in the data folder; nothing to install.' },
+    ],
+  },
+  {
+    header: 'Tables',
+    question: 'What should be stored from the beginning?',
+    options: [{ label: 'Users' }, { label: 'Sessions' }, { label: 'Audit log' }],
+    multiple: true,
+  },
+];
 
 async function waitsAfter(server: TestServer, session: string, text: string): Promise<void> {
   const client = await server.connect(`/agentloop?session=${session}`);

@@ -1,4 +1,4 @@
-import type { SessionView } from '@parlance/sdk';
+import { pendingQuestion, type SessionView } from '@parlance/sdk';
 import type { MarkedToken, Token } from 'marked';
 import { useEffect, useRef, useState } from 'react';
 import { decodeEntities, isMath, lexedWithMath } from '../markdown/lex.ts';
@@ -21,6 +21,7 @@ export function Announcer({ view }: { view: SessionView }) {
   const turn = last?.kind === 'turn' ? last : null;
   const status = turn?.state.status ?? 'none';
   const pending = view.pending?.approval;
+  const question = pendingQuestion(view);
   const said = turn ? saidIn(turn) : '';
   const begun = said.slice(0, MOST);
   const isLong = said.length > MOST;
@@ -29,10 +30,11 @@ export function Announcer({ view }: { view: SessionView }) {
   useEffect(() => {
     if (!turn) return;
     if (view.pending) setMessage(`Approval needed: ${view.pending.ask.description}`);
+    else if (question) setMessage(`Question: ${question.title ?? question.questions[0]?.text ?? ''}`);
     else if (turn.state.status === 'running') setMessage(`${turn.agent.name} is working.`);
     else if (turn.state.status === 'failed') setMessage(`Turn failed: ${turn.state.fault.message}`);
     else if (turn.state.status === 'cancelled') setMessage('Stopped.');
-  }, [status, pending, turn?.turn]);
+  }, [status, pending, question?.question, turn?.turn]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each sentence of the beginning
   useEffect(() => {

@@ -79,7 +79,7 @@ test('a running turn without an open block shows that it is working', () => {
   expect(last({})).toBe('working');
   expect(last({ items: [call('ended')] })).toBe('working');
   expect(last({ items: [call('waiting')] })).toBe('item');
-  expect(last({ items: [{ kind: 'question', state: { status: 'pending' } }] })).toBe('item');
+  expect(last({ items: [{ kind: 'question', state: { status: 'pending' }, seqs: [] }] })).toBe('item');
   expect(last({ items: [text('b', 'x')], open: 'b' })).toBe('item');
 });
 

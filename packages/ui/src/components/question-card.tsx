@@ -149,7 +149,7 @@ function ItemFields({ item }: { item: QuestionItem }) {
       ))}
       {freeText && (
         <input
-          className="input"
+          className="question-text"
           name={`${id} text`}
           aria-label={options.length > 0 ? `Other answer to ${header}` : `Answer to ${header}`}
           placeholder={options.length > 0 ? 'Other answer' : ''}

@@ -19,7 +19,7 @@ import {
   useRef,
   useState,
 } from 'react';
-import { useNeedsApproval } from '../state/approvals.ts';
+import { useNeed } from '../state/approvals.ts';
 import { useMessageSearch } from '../state/message-search.ts';
 import { type OpenDialog, SessionDialog, type SessionMenu, sessionMenu } from './session-menu.tsx';
 
@@ -350,12 +350,15 @@ const STATES: Readonly<Record<Session['status'], string>> = {
   failed: 'Failed',
 };
 
+const NEEDS = { approval: 'Needs approval', answer: 'Has a question' } as const;
+
 type RowProps = SessionMenu & { readonly session: Session; readonly chosen: boolean };
 
 const SessionRow = memo(function SessionRow(props: RowProps) {
   const { session, chosen, foreign } = props;
   const { id, status, attached, pinned, lastModel, tags = [] } = session;
-  const state = useNeedsApproval(session) ? 'Needs approval' : STATES[status];
+  const need = useNeed(session);
+  const state = need === null ? STATES[status] : NEEDS[need];
   const title = session.title || 'Untitled';
   const dialects = Object.keys(attached).sort();
 

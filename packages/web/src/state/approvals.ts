@@ -27,13 +27,15 @@ export const useWaiting = (): number => {
   return pending.length + questions.length;
 };
 
-/** Whether the session waits for an approval or an answer, also while other calls run. */
-export const useNeedsApproval = ({ id, owner }: Pick<Session, 'id' | 'owner'>): boolean =>
-  useSyncExternalStore(approvals.subscribe, () =>
-    [...approvals.get().approvals, ...approvals.get().questions].some(
-      (one) => one.session === id && one.owner === owner,
-    ),
-  );
+/** What the session waits for, also while other calls run. */
+export const useNeed = ({ id, owner }: Pick<Session, 'id' | 'owner'>): 'approval' | 'answer' | null =>
+  useSyncExternalStore(approvals.subscribe, () => {
+    const isOf = (one: { readonly session: string; readonly owner: string }) =>
+      one.session === id && one.owner === owner;
+    const { approvals: pending, questions } = approvals.get();
+    if (pending.some(isOf)) return 'approval';
+    return questions.some(isOf) ? 'answer' : null;
+  });
 
 /** Events after which the list may have changed. */
 const TELLING: ReadonlySet<ActivityEvent['type']> = new Set<ActivityEvent['type']>([
