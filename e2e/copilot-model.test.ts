@@ -2,6 +2,7 @@ import { afterEach, expect, test } from 'bun:test';
 import { startTestServer, type TestServer } from '../packages/server/src/testing/server.ts';
 import { browse, post, type Site } from './fake-browser.ts';
 import { type Answer, type ScriptedModel, scriptedModel } from './scripted-model.ts';
+import { postJson } from './server-process.ts';
 import { form } from './sites.ts';
 
 let model: ScriptedModel;
@@ -177,4 +178,29 @@ test('a failed model call is a failed task with the reason', async () => {
     action: 'fail()',
     thought: expect.stringContaining('OPENAI_API_KEY'),
   });
+});
+
+test('a question of the server goes to the user as well, is repeated after a wrong answer, and its answer lets the task go on', async () => {
+  await start(PLAN, act('setValue(2, "Ada")'), act('click(4)'), DONE);
+  const page = { url: form.url, dom: '<input id="2"><button id="4">Submit</button>' };
+  const { data } = await post(server, token, { ...page, query: 'submit the form' });
+  const { taskId, sessionId } = data;
+  expect(data.action).toBe('setValue(2, "Ada")');
+  const headers = { authorization: `Bearer ${token}` };
+  const configured = await postJson(
+    `${server.http}/v1/sessions/${sessionId}/commands`,
+    { type: 'session.configure', limit: { tokens: 1 } },
+    headers,
+  );
+  expect(configured.status).toBe(200);
+  const filled = { ...page, dom: '<input id="2" value="Ada"><button id="4">Submit</button>' };
+  const { data: asked } = await post(server, token, { ...filled, query: 'submit the form', taskId });
+  expect([asked.taskId, asked.status]).toEqual([taskId, 'needs_user_input']);
+  const question = String(asked.userQuestion);
+  expect(question).toContain('The limit of 1 tokens of this session is used up');
+  expect(question).toContain('1. Continue with +1 tokens');
+  const { data: again } = await post(server, token, { ...filled, query: 'perhaps', sessionId });
+  expect(again).toMatchObject({ taskId, status: 'needs_user_input' });
+  const { data: goes } = await post(server, token, { ...filled, query: '2', sessionId });
+  expect(goes).toMatchObject({ taskId, action: 'click(4)' });
 });
