@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from '@parlance/sdk';
-import { spawnScript } from '../packages/cli/src/testing/run-parlance.ts';
 import { VENDOR_NAMES, VENDORS } from '../packages/server/src/providers/vendors.ts';
 import { startTestServer } from '../packages/server/src/testing/server.ts';
+import { loadedModules } from './loaded-modules.ts';
 import { scriptedModel } from './scripted-model.ts';
 import { startProcess } from './server-process.ts';
 
@@ -18,15 +18,8 @@ afterAll(() => {
 });
 
 /** What a new process loads of the AI SDK. */
-async function modulesOf(settings: Record<string, string>) {
-  const run = spawnScript(join(import.meta.dir, 'vendor-packages.ts'), {
-    cwd: folder,
-    env: { SETTINGS: JSON.stringify(settings) },
-  });
-  const [output, errors] = await Promise.all([run.stdout.text(), run.stderr.text()]);
-  if ((await run.exited) !== 0) throw new Error(errors);
-  return JSON.parse(output) as { atStart: string[]; afterMessage: string[]; answer: string };
-}
+const modulesOf = (settings: Record<string, string>) =>
+  loadedModules(folder, { settings, paths: ['@ai-sdk', 'ai-sdk.ts'] });
 
 const KEYS = Object.fromEntries(
   VENDOR_NAMES.map((name) => [VENDORS[name].variables[0], 'sk-test-0123456789']),
