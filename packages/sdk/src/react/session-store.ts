@@ -5,12 +5,9 @@ import type { ConnectionState } from '../reconnecting-stream.ts';
 import type { SessionHandle } from '../session.ts';
 import { EMPTY, type SessionView } from '../view.ts';
 
-export type SessionStore = {
+export type SessionStore = Pick<LiveView, 'view' | 'connection' | 'retryNow'> & {
   readonly session: SessionHandle;
   subscribe: Subscribe<void>;
-  view(): SessionView;
-  connection(): ConnectionState;
-  retryNow(): void;
   /** Reconnects if the session did not exist, for example after its first input. */
   reopen(): void;
 };

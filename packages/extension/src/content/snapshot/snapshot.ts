@@ -1,18 +1,17 @@
 /** The page as it is sent to the server: HTML with numbers on interactive elements, within a size limit. */
+
 import type { PageDialog, Snapshot } from '../../messages.ts';
 import { openDialogs } from '../actions/dialogs.ts';
 import { isShape, looks } from '../dom/appearance.ts';
 import { ancestorsOf, childrenOf, contains, frameDocument, shadowOf } from '../dom/flat-tree.ts';
 import { isElement, isInput, isSelect, isText, isTickedInput } from '../dom/kinds.ts';
-
 import { withoutCardNumbers } from '../dom/secrets.ts';
 import { isSkipped, oneLine } from '../dom/text.ts';
 import { clickTarget, elementAt, isRendered, openAim, type Point } from '../dom/visibility.ts';
 import { isIndicator } from '../indicator.ts';
 import { collectRemoved, numberOf } from '../numbers.ts';
-
-import { collectHints, type Hints } from './hints.ts';
-import { type Interaction, interactionOf, isUsedDrawing } from './interactive.ts';
+import { collectHints } from './hints.ts';
+import { type Interaction, type InteractionContext, interactionOf, isUsedDrawing } from './interactive.ts';
 import { escaped, markupOf, optionsMarkup, unescaped, withLabel } from './markup.ts';
 import {
   type Branch,
@@ -91,11 +90,7 @@ type Outline = {
   readonly skipped: number;
 };
 
-type Context = {
-  readonly hints: Hints;
-  readonly pointer: boolean;
-  readonly inControl: boolean;
-  readonly inClickable: boolean;
+type Context = InteractionContext & {
   /** inside of a drawing that reacts to clicks: its shapes are described */
   readonly inDrawing: boolean;
   /** where its document is in the tab */

@@ -2,6 +2,7 @@
  * Connected clients that run tools themselves: which tools each offers, and which client runs which call. A call is leased
  * to one client; only that client's first answer counts.
  */
+
 import { type ConnectionId, Fault, type Json, type PrincipalId } from '@parlance/protocol';
 import { type Clock, SYSTEM_CLOCK } from '../../lib/clock.ts';
 import { sleep } from '../../lib/sleep.ts';
@@ -10,15 +11,14 @@ import {
   type CallPeer,
   type ClientAnswer,
   type ClientProgress,
-  type ClientRequest,
   type ClientTools,
   isOffered,
   OutcomeUnknown,
   type RemoteToolClient,
   type RemoteToolClients,
+  type RemoteToolRun,
   type ToolClient,
   type ToolOffer,
-  type ToolRun,
 } from '../ports/tool.ts';
 
 type Lease = {
@@ -28,15 +28,11 @@ type Lease = {
   readonly settle: (answer: ClientAnswer | Fault | OutcomeUnknown) => void;
 };
 
-export type Dispatch = {
-  readonly run: ToolRun;
+/** `execution` of a report is the id that the client received; each attempt has its own. */
+export type Dispatch = RemoteToolRun & {
   readonly owner: PrincipalId;
   /** the connection whose message started the turn */
   readonly prefer: ConnectionId | undefined;
-  readonly request: ClientRequest;
-  readonly signal: AbortSignal;
-  /** `execution` is the id that the client received; each attempt has its own */
-  readonly report: (progress: ClientProgress, execution: string) => void;
 };
 
 /** Maximum number of attempts if the client asks for a retry. */

@@ -1,4 +1,5 @@
 /** Limits on money and tokens: what is counted, which limits apply, and when they are reached. Pure. */
+
 import {
   Amount,
   type Answers,
@@ -17,7 +18,7 @@ import {
   sumOf,
   type TurnId,
 } from '@parlance/protocol';
-import type { UsageEntry, UsageFilter } from '../ports/event-store.ts';
+import type { UsageEntry, UsageFilter, UsageLabels } from '../ports/event-store.ts';
 import type { SessionState, Turn } from './session-state.ts';
 
 /** `2026-01-31`, in UTC. */
@@ -63,13 +64,7 @@ const OFFLINE = 'offline';
 type Counted = Pick<DurableEventBody<'usage.recorded'>, 'usage' | 'cost' | 'estimated'> & {
   readonly at: number;
 };
-type Labels = {
-  readonly owner: string;
-  readonly agent: string;
-  readonly apiKey?: string | undefined;
-  readonly model: string;
-  readonly task: string;
-};
+type Labels = Omit<UsageLabels, 'day' | 'apiKey'> & { readonly apiKey?: string | undefined };
 
 export const entryOf = (
   { usage, cost, estimated, at }: Counted,

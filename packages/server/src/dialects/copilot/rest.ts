@@ -21,20 +21,7 @@ export const Settings = z.object({
   requestsPerMinute: z.number(),
 });
 
-type ServerContext = Pick<
-  DialectContext<z.output<typeof Settings>>,
-  | 'addressOf'
-  | 'authenticator'
-  | 'channels'
-  | 'engine'
-  | 'log'
-  | 'newId'
-  | 'now'
-  | 'preferences'
-  | 'readBody'
-  | 'refused'
-  | 'settings'
->;
+type ServerContext = DialectContext<z.output<typeof Settings>>;
 
 /** What tasks use. */
 export type CopilotContext = ServerContext & {

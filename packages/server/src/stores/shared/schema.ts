@@ -1,6 +1,6 @@
 /** Tables and indexes that both databases have. Part of migrations: never change them. */
 
-type ColumnTypes = {
+export type ColumnTypes = {
   /** text that is compared by code point */
   readonly key: string;
   readonly integer: string;

@@ -1,19 +1,19 @@
 /** Addresses to which the updates of turns are sent: the table and its statements, for both databases. */
+
 import { PrincipalId, SessionId, TurnId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { SessionRef, Webhook, WebhookProgress, WebhookStore } from '../../core/ports/event-store.ts';
 import { Integer, json, type SharedDatabase, selectSession } from './database.ts';
+import type { ColumnTypes } from './schema.ts';
 import { storable } from './text.ts';
 
-type ColumnTypes = {
-  readonly key: string;
-  readonly integer: string;
-  readonly session: string;
-  readonly options: string;
-};
-
 /** Part of a migration of each database: never change it. */
-export const webhookTable = ({ key, integer, session, options }: ColumnTypes): string => `
+export const webhookTable = ({
+  key,
+  integer,
+  session,
+  options,
+}: Omit<ColumnTypes, 'flag' | 'is' | 'not'>): string => `
   CREATE TABLE webhooks (
     session ${session},
     turn ${key} NOT NULL,
