@@ -3,9 +3,10 @@
  * events, optional fields are left out, never null.
  */
 import type { ActivityMessage, AGUIEvent, EventType, Message as OfficialMessage } from '@ag-ui/core';
-import { CallerTool, JsonValue } from '@parlance/protocol';
+import { CallerTool, Fault, type JsonObject, JsonValue } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Examples, RequestExample } from '../kit/description.ts';
+import { isShared } from './shared-state.ts';
 
 // In
 
@@ -71,15 +72,26 @@ export type ResumeEntry = z.output<typeof ResumeEntry>;
 
 const Context = z.object({ description: z.string().max(20_000), value: z.string().max(200_000) });
 
+const MAX_STATE = 100_000;
+
 export const RunAgentInput = z.object({
   threadId: z.string().min(1).max(200),
   runId: Id,
+  /** shared with the agent if it is an object that is not empty */
+  state: JsonValue.optional(),
   messages: z.array(Message).max(10_000),
   tools: z.array(Tool).max(1_000).nullish(),
   context: z.array(Context).max(1_000).nullish(),
   resume: z.array(ResumeEntry).max(1_000).nullish(),
   protocolVersion: z.string().nullish(),
 });
+/** The state of the request, if it shares one. Throws if it is too large. */
+export function sharedState({ state }: RunAgentInput): JsonObject | null {
+  if (!isShared(state)) return null;
+  if (JSON.stringify(state).length > MAX_STATE)
+    throw new Fault('too_large', `The state has more than ${MAX_STATE} characters.`);
+  return state;
+}
 export type RunAgentInput = z.output<typeof RunAgentInput>;
 
 export const hello = { id: 'message-1', role: 'user', content: 'count to 20' } as const;
@@ -110,6 +122,15 @@ export const examples: Examples<RequestExample> = ({ session, approval, call }) 
       messages: [{ id: 'message-2', role: 'user', content: 'count to 3' }],
       tools: [WEATHER],
       context: [{ description: 'The open page', value: 'Invoices' }],
+    }),
+  },
+  {
+    title: 'With a state that the agent can change',
+    stream: true,
+    creates: true,
+    body: run(session, 'run-7', {
+      messages: [{ id: 'message-6', role: 'user', content: 'count to 3' }],
+      state: { recipe: { title: 'Soup', servings: 2 } },
     }),
   },
   {
@@ -147,7 +168,7 @@ export const examples: Examples<RequestExample> = ({ session, approval, call }) 
 
 // Out
 
-/** Activities are not sent. */
+/** Activities are events, and no messages of the thread. */
 export type Message = Exclude<OfficialMessage, ActivityMessage>;
 
 /** Fields of the official event that the server never sends are left out of the types. */
@@ -174,7 +195,11 @@ export type ContentEvent =
       readonly role: 'tool';
     })
   /** another model answers from here on */
-  | (Official<'CUSTOM', 'name' | 'value'> & { readonly name: 'model' });
+  | (Official<'CUSTOM', 'name' | 'value'> & { readonly name: 'model' })
+  /** the part of another agent */
+  | Official<'STEP_STARTED' | 'STEP_FINISHED', 'stepName'>
+  /** the plan of the agent */
+  | Official<'ACTIVITY_SNAPSHOT', 'messageId' | 'activityType' | 'content' | 'replace'>;
 
 export type DeltaEvent = Official<
   'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT',
@@ -185,6 +210,8 @@ export type DeltaEvent = Official<
 export type RunEvent =
   | Official<'RUN_STARTED', 'threadId' | 'runId' | 'protocolVersion'>
   | { readonly type: 'MESSAGES_SNAPSHOT'; readonly messages: readonly Message[] }
+  | Official<'STATE_SNAPSHOT', 'snapshot'>
+  | Official<'STATE_DELTA', 'delta'>
   | Official<'RUN_FINISHED', 'threadId' | 'runId' | 'outcome' | 'usage'>
   | (Official<'RUN_ERROR', 'message' | 'code'> & { readonly code: string });
 

@@ -1,7 +1,7 @@
 /**
  * `agui`: front ends and runtimes that use AG-UI 1.0. A thread is a session. The log is authoritative: messages
  * of a request that it does not have are new. Front-end tools are deferred calls of the core, approvals are
- * interrupts. State, activities and steps are not sent. A disconnect ends the turn that the request started,
+ * interrupts. The state is shared through a tool of the dialect. A disconnect ends the turn that the request started,
  * because the protocol has no other way to stop.
  */
 import { Fault, type FaultCode } from '@parlance/protocol';

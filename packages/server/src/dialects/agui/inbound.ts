@@ -33,7 +33,14 @@ import { inTime } from '../kit/chat-input.ts';
 import { argumentsOf, callerTool } from '../kit/chat-request.ts';
 import { importable } from '../kit/history.ts';
 import { formAnswers } from '../kit/question-forms.ts';
-import type { GivenContent, GivenMessage, GivenPart, RunAgentInput } from './contract.ts';
+import {
+  type GivenContent,
+  type GivenMessage,
+  type GivenPart,
+  type RunAgentInput,
+  sharedState,
+} from './contract.ts';
+import { STATE_TOOL, stateContext } from './shared-state.ts';
 
 export type RunRequest = {
   readonly principal: Principal;
@@ -181,7 +188,8 @@ async function submit(
   },
 ): Promise<FollowTarget> {
   const { run, agent } = request;
-  const data = { run: run.runId };
+  const state = sharedState(run);
+  const data = { run: run.runId, ...(state && { state }) };
   const command = {
     type: 'input.submit',
     answers: true,
@@ -455,17 +463,28 @@ const chatMessages = (messages: readonly GivenMessage[]): GivenMessage[] =>
   messages.filter(({ role }) => role !== 'system' && role !== 'developer' && role !== 'activity');
 
 /** The terms of the turn: the client's instructions, the context of its application, and its tools. */
-function termsOf({ messages, tools, context }: RunAgentInput): TurnOptions {
+function termsOf(run: RunAgentInput): TurnOptions {
+  const { messages, context } = run;
+  const state = sharedState(run);
+  const own = state && !isStateOfClient(run) ? [STATE_TOOL] : [];
+  const tools = [...(run.tools ?? []).map(callerTool), ...own];
   const instructions = messages.flatMap((message) =>
     message.role === 'system' || message.role === 'developer' ? [message.content] : [],
   );
-  const entries = (context ?? []).map(({ description, value }) => `${description}:\n${value}`);
+  const entries = [
+    ...(context ?? []).map(({ description, value }) => `${description}:\n${value}`),
+    ...(state ? [stateContext(state)] : []),
+  ];
   return {
-    ...(tools && tools.length > 0 && { tools: tools.map(callerTool) }),
+    ...(tools.length > 0 && { tools }),
     ...(instructions.length > 0 && { instructions: instructions.join('\n\n') }),
     ...(entries.length > 0 && { context: `Context of the application:\n\n${entries.join('\n\n')}` }),
   };
 }
+
+/** The client has a tool of its own with that name. */
+export const isStateOfClient = ({ tools }: RunAgentInput): boolean =>
+  tools?.some(({ name }) => name === STATE_TOOL.name) ?? false;
 
 /** Terms for the rest of a turn; unchanged if the request has none. */
 function optionalTerms(run: RunAgentInput): { readonly terms?: TurnOptions } {

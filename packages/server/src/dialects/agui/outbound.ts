@@ -9,9 +9,11 @@ import {
   type DurableEvent,
   type FaultData,
   isTurnEvent,
+  type JsonObject,
   type Link,
   limitNotice,
   type Part,
+  pathText,
   type SessionEvent,
   type TurnId,
   textOf,
@@ -27,6 +29,7 @@ import { formSchema } from '../kit/question-forms.ts';
 import { finalAnswer } from '../kit/tracking.ts';
 import type { TurnProjection } from '../kit/turn-reader.ts';
 import type { AguiEvent, ContentEvent, DeltaEvent } from './contract.ts';
+import { changesOf, STATE_TOOL } from './shared-state.ts';
 
 // Calls while the model writes their arguments.
 
@@ -94,6 +97,8 @@ export type Update = { readonly turn: TurnId } & (
   /** the queued input was withdrawn */
   | { readonly kind: 'dropped'; readonly input: string }
   | { readonly kind: 'event'; readonly event: ContentEvent }
+  /** the call has changed the shared state */
+  | { readonly kind: 'state'; readonly call: string; readonly changes: JsonObject }
   /** output since the last complete answer is discarded; it was shown */
   | { readonly kind: 'discarded' }
   | { readonly kind: 'answered'; readonly usage: Usage }
@@ -121,6 +126,10 @@ export type State = {
   readonly writing: readonly CallWriting[];
   /** part of the current answer was shown */
   readonly shown: boolean;
+  /** parts of other agents, with the call of a sub-agent */
+  readonly steps: readonly { readonly name: string; readonly call: string | null }[];
+  /** what the open calls of tools that are shown otherwise were given */
+  readonly inputs: Readonly<Record<string, Pick<DurableEvent<'call.requested'>, 'tool' | 'input'>>>;
   /** messages that may join the turn */
   readonly joining: Readonly<Record<string, { readonly id: string; readonly text: string }>>;
 };
@@ -132,6 +141,8 @@ export const IDLE: State = {
   open: null,
   writing: NOTHING_WRITTEN,
   shown: false,
+  steps: [],
+  inputs: {},
   joining: {},
 };
 
@@ -177,7 +188,9 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
       return write(state, event);
     case 'call.requested': {
       const { writing, events } = endCall(state.writing, event, messageOf(event.turn, state.answers));
-      const next = { ...state, writing, shown: true };
+      const { call, tool, input } = event;
+      const inputs = OTHERWISE.has(tool) ? { ...state.inputs, [call]: { tool, input } } : state.inputs;
+      const next = { ...state, writing, inputs, shown: true };
       return [next, bodies(event.turn, events)];
     }
     case 'step.ended': {
@@ -195,22 +208,32 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
     }
     case 'turn.resumed':
       return restart(state, event.turn);
+    case 'tool.started': {
+      const { turn, call, child } = event;
+      if (!child) return [state, NONE];
+      const path = pathText(child.path);
+      // The names of steps that are open are different.
+      const name = state.steps.some((open) => open.name === path) ? `${path} (${call})` : path;
+      const steps = [...state.steps, { name, call }];
+      return [{ ...state, steps }, bodies(turn, [{ type: 'STEP_STARTED', stepName: name }])];
+    }
+    case 'agent.changed': {
+      const { turn, to } = event;
+      const before = state.steps.filter(({ call }) => call === null);
+      const steps = [...state.steps.filter(({ call }) => call !== null), { name: to.name, call: null }];
+      const events: ContentEvent[] = [...stepsEnded(before), { type: 'STEP_STARTED', stepName: to.name }];
+      return [{ ...state, steps }, bodies(turn, events)];
+    }
     case 'tool.ended': {
-      const { call, id, parts } = event;
-      const content = resultOf(parts);
-      const result: ContentEvent = {
-        type: 'TOOL_CALL_RESULT',
-        messageId: id,
-        toolCallId: call,
-        content,
-        role: 'tool',
-      };
-      const answer = finalAnswer(event);
-      if (answer === null) return [state, bodies(event.turn, [result])];
-      const next = opened(state, { kind: 'text', turn: event.turn, block: id });
-      const { message } = next.open;
-      const text = [...started('text', message), contentEvent('text', message, answer), ...ended(next.open)];
-      return [{ ...next, open: null, shown: state.shown }, bodies(event.turn, [result, ...text])];
+      const [next, updates] = endTool(state, event);
+      const { [event.call]: called, ...inputs } = state.inputs;
+      const steps = state.steps.filter(({ call }) => call === event.call);
+      const rest = state.steps.filter(({ call }) => call !== event.call);
+      const effects = called && event.outcome === 'ok' ? effectsOf(event, called) : [];
+      return [
+        { ...next, inputs, steps: rest },
+        [...updates, ...effects.map((body) => ({ body })), ...bodies(event.turn, stepsEnded(steps))],
+      ];
     }
     case 'turn.ended':
       return end(state, { turn: event.turn, kind: 'ended' });
@@ -246,11 +269,9 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
     }
     case 'question.answered':
     case 'files.rewound':
-    case 'agent.changed':
     case 'approval.requested':
     case 'approval.answered':
     case 'approval.explained':
-    case 'tool.started':
     case 'call.deferred':
     case 'call.delegated':
       return [state, NONE];
@@ -264,6 +285,52 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
     }
   }
 }
+
+function endTool(state: State, event: DurableEvent<'tool.ended'>): StepResult<State, Update> {
+  const { call, id, parts } = event;
+  const content = resultOf(parts);
+  const result: ContentEvent = {
+    type: 'TOOL_CALL_RESULT',
+    messageId: id,
+    toolCallId: call,
+    content,
+    role: 'tool',
+  };
+  const answer = finalAnswer(event);
+  if (answer === null) return [state, bodies(event.turn, [result])];
+  const next = opened(state, { kind: 'text', turn: event.turn, block: id });
+  const { message } = next.open;
+  const text = [...started('text', message), contentEvent('text', message, answer), ...ended(next.open)];
+  return [{ ...next, open: null, shown: state.shown }, bodies(event.turn, [result, ...text])];
+}
+
+// What some tools do is shown besides their calls.
+
+const PLAN_TOOL = 'update_plan';
+const OTHERWISE: ReadonlySet<string> = new Set([PLAN_TOOL, STATE_TOOL.name]);
+
+function effectsOf(
+  { turn, call }: DurableEvent<'tool.ended'>,
+  { tool, input }: State['inputs'][string],
+): Update[] {
+  if (tool === STATE_TOOL.name) {
+    const changes = changesOf(input);
+    return changes ? [{ turn, kind: 'state', call, changes }] : [];
+  }
+  const { steps } = input;
+  if (!Array.isArray(steps)) return [];
+  const about = { messageId: `${turn}-plan`, activityType: 'PLAN' };
+  return [
+    {
+      turn,
+      kind: 'event',
+      event: { type: 'ACTIVITY_SNAPSHOT', ...about, content: { steps }, replace: true },
+    },
+  ];
+}
+
+const stepsEnded = (steps: State['steps']): ContentEvent[] =>
+  steps.map(({ name }) => ({ type: 'STEP_FINISHED', stepName: name }));
 
 const bodies = (turn: TurnId, events: readonly ContentEvent[]): { readonly body: Update }[] =>
   events.map((event) => ({ body: { turn, kind: 'event', event } }));
@@ -359,7 +426,8 @@ function write(state: State, part: Writing): StepResult<State, Update> {
 function restart(state: State, turn: TurnId): StepResult<State, Update> {
   const closed = bodies(turn, closing(state));
   const discarded: { readonly body: Update }[] = state.shown ? [{ body: { turn, kind: 'discarded' } }] : [];
-  return [{ ...IDLE, turn, answers: state.answers + 1 }, [...closed, ...discarded]];
+  const { steps, inputs } = state;
+  return [{ ...IDLE, steps, inputs, turn, answers: state.answers + 1 }, [...closed, ...discarded]];
 }
 
 /** Closes everything that is open. */
@@ -370,7 +438,8 @@ function end(state: State, last: Update): StepResult<State, Update> {
   const { turn } = last;
   const discarded: { readonly body: Update }[] =
     state.writing.length > 0 ? [{ body: { turn, kind: 'discarded' } }] : [];
-  return [IDLE, [...bodies(turn, closing(state)), ...discarded, { body: last }]];
+  const events = [...closing(state), ...stepsEnded(state.steps)];
+  return [IDLE, [...bodies(turn, events), ...discarded, { body: last }]];
 }
 
 // Content of messages, and interrupts.
@@ -433,10 +502,13 @@ export const encode = (event: object): string => `data: ${JSON.stringify(event)}
 
 /** Merges pieces of text and arguments for a slow reader. */
 export const pieces: Pieces<AguiEvent> = {
-  key: (event) => ('delta' in event ? `${event.type} ${idOf(event)}` : null),
-  text: (event) => ('delta' in event ? event.delta : ''),
+  key: (event) => (isPiece(event) ? `${event.type} ${idOf(event)}` : null),
+  text: (event) => (isPiece(event) ? event.delta : ''),
   with: (event, delta) => ({ ...event, delta }) as AguiEvent,
 };
 
-const idOf = (event: Extract<AguiEvent, { delta: string }>): string =>
-  'toolCallId' in event ? event.toolCallId : event.messageId;
+type Piece = Extract<AguiEvent, { delta: string }>;
+
+const isPiece = (event: AguiEvent): event is Piece => 'delta' in event && typeof event.delta === 'string';
+
+const idOf = (event: Piece): string => ('toolCallId' in event ? event.toolCallId : event.messageId);

@@ -4,6 +4,7 @@ import {
   type DurableEvent,
   Fault,
   type HistoryItem,
+  type JsonObject,
   type Part,
   type SessionEvent,
   type TurnId,
@@ -11,13 +12,20 @@ import {
   type Usage,
 } from '@parlance/protocol';
 import { addUsage, type Engine, type RunStatus, type SessionRef } from '../../core/index.ts';
+import { inTime } from '../kit/chat-input.ts';
 import { type DialectContext, type LogIds, reported } from '../kit/dialect.ts';
 import { retryText } from '../kit/faults.ts';
 import { cancelTurn } from '../kit/request-turn.ts';
 import { rewoundText } from '../kit/texts.ts';
 import { TurnReader } from '../kit/turn-reader.ts';
-import type { AguiEvent, ContentEvent, GivenMessage, Message } from './contract.ts';
-import { callerOf, type RunRequest, type StartedRun } from './inbound.ts';
+import {
+  type AguiEvent,
+  type ContentEvent,
+  type GivenMessage,
+  type Message,
+  sharedState,
+} from './contract.ts';
+import { callerOf, isStateOfClient, type RunRequest, type StartedRun } from './inbound.ts';
 import {
   closing,
   contentOf,
@@ -29,6 +37,7 @@ import {
   type State,
   type Update,
 } from './outbound.ts';
+import { changesOf, isShared, merged, patchOf, STATE_TOOL } from './shared-state.ts';
 
 export type RunParts = {
   readonly request: RunRequest;
@@ -56,6 +65,13 @@ export class Run {
   /** updates that arrive while a snapshot is made; null otherwise */
   #held: PassedUpdate[] | null = null;
   #reader: TurnReader<State, Update> | null = null;
+  /** the shared state as the client has it; null if it has sent none */
+  #state: JsonObject | null;
+  /** calls that change it, which are answered here */
+  readonly #answered = new Set<string>();
+  /** steps that have begun: those that the client was told of, and those that it need not know if they end first */
+  readonly #steps = new Set<string>();
+  readonly #pastSteps = new Set<string>();
   #isOver = false;
   #isAbandoned = false;
 
@@ -64,6 +80,7 @@ export class Run {
     private readonly parts: RunParts,
   ) {
     this.#client = new ClientView(parts.request.run.messages);
+    this.#state = sharedState(parts.request.run);
     const turn = parts.started.target?.turn;
     if (turn) this.#shown.add(turn);
   }
@@ -103,6 +120,7 @@ export class Run {
           update: (update, event) => this.#take(update, event),
           status: (status) => {
             this.#sendPast();
+            this.#answerState();
             this.#restIfBlocked(status);
           },
           ended: () => this.#fail(new Fault('not_found', 'The thread was deleted.')),
@@ -116,10 +134,12 @@ export class Run {
     const { engine } = this.ctx;
     const { ref } = this.parts.started;
     const { seq } = await engine.snapshot(ref);
-    const { messages, state } = await readTranscript(engine, ref, seq);
+    const { messages, state, shared } = await readTranscript(engine, ref, seq);
     this.#send({ type: 'MESSAGES_SNAPSHOT', messages: this.#client.snapshot(messages) });
+    this.#sendState(shared);
     if (!state.turn) return this.#finish({ type: 'success' });
     this.#shown.add(state.turn);
+    for (const { name } of state.steps) this.#pastSteps.add(name);
     await this.#read(seq, state);
   }
 
@@ -143,17 +163,18 @@ export class Run {
     const past = this.#past;
     if (!past) return;
     this.#past = null;
-    for (const { update, seq } of past) this.#pass(update, seq);
+    for (const { update, seq } of past) this.#pass(update, seq, true);
+    if (!this.#held) this.#tellSteps();
     if (this.#isAbandoned) this.#cancelShown();
   }
 
-  #pass(update: Update, seq: number): void {
+  #pass(update: Update, seq: number, isPast = false): void {
     if (this.#isOver) return;
     if (this.#held) this.#held.push({ update, seq });
-    else this.#show(update, seq);
+    else this.#show(update, seq, isPast);
   }
 
-  #show(update: Update, seq: number): void {
+  #show(update: Update, seq: number, isPast: boolean): void {
     const { turn, kind } = update;
     if (kind === 'started' && this.#isFollowed(update.input)) this.#shown.add(turn);
     if (kind === 'dropped' && update.input === this.parts.started.target?.input)
@@ -162,7 +183,10 @@ export class Run {
     if (this.#isAbandoned) this.#cancelShown();
     switch (kind) {
       case 'event':
-        if (!this.#isKnown(update.event)) this.#send(update.event);
+        this.#showEvent(update.event, isPast);
+        return;
+      case 'state':
+        this.#showChanges(update, seq);
         return;
       case 'answered':
         if (seq > (this.parts.started.target?.counted ?? 0))
@@ -179,6 +203,68 @@ export class Run {
       case 'failed':
         if (this.#isLast()) this.#fail(Fault.from(update.fault));
     }
+  }
+
+  #showEvent(event: ContentEvent, isPast: boolean): void {
+    switch (event.type) {
+      case 'STEP_STARTED':
+        this.#pastSteps.add(event.stepName);
+        if (!isPast) this.#tellSteps();
+        return;
+      case 'STEP_FINISHED':
+        if (!this.#pastSteps.delete(event.stepName) && this.#steps.delete(event.stepName)) this.#send(event);
+        return;
+      default:
+        if (this.#isKnown(event)) return;
+        this.#tellSteps();
+        this.#send(event);
+    }
+  }
+
+  #tellSteps(): void {
+    for (const stepName of this.#pastSteps) {
+      this.#steps.add(stepName);
+      this.#send({ type: 'STEP_STARTED', stepName });
+    }
+    this.#pastSteps.clear();
+  }
+
+  /** A client that has the result of the call has sent its state after it. */
+  #showChanges({ call, changes }: Extract<Update, { kind: 'state' }>, seq: number): void {
+    if (this.parts.started.target !== null && this.#client.hasResult(call)) return;
+    if (!this.#state) {
+      this.#held = [];
+      this.#resend(seq, true).catch((thrown) => this.#fail(thrown));
+      return;
+    }
+    const delta = patchOf(this.#state, changes);
+    this.#state = merged(this.#state, changes);
+    if (delta.length > 0) this.#send({ type: 'STATE_DELTA', delta });
+  }
+
+  #sendState(state: JsonObject | null): void {
+    this.#state = state ?? this.#state;
+    if (state) this.#send({ type: 'STATE_SNAPSHOT', snapshot: state });
+  }
+
+  /** Calls that change the shared state have succeeded as soon as they are made. */
+  #answerState(): void {
+    if (this.#isOver || this.#isAbandoned || !this.#isShown()) return;
+    for (const { call, tool, input } of this.#reader?.now?.snapshot().deferred ?? []) {
+      if (!this.#isStateCall(tool) || this.#answered.has(call)) continue;
+      this.#answered.add(call);
+      const isValid = changesOf(input) !== null;
+      const text = isValid ? 'The state has been changed.' : 'changes must be an object.';
+      const answer = { type: 'call.answer' as const, call, parts: [textPart(text)], failed: !isValid };
+      const { started, request } = this.parts;
+      inTime(this.ctx.engine.send(started.ref, answer, callerOf(request))).catch((thrown) =>
+        this.#fail(thrown),
+      );
+    }
+  }
+
+  #isStateCall(tool: string): boolean {
+    return tool === STATE_TOOL.name && !isStateOfClient(this.parts.request.run);
   }
 
   /** After a snapshot of the thread the client has only that. */
@@ -202,11 +288,12 @@ export class Run {
     return this.#shown.size > (this.parts.started.target?.more ?? 0);
   }
 
-  /** Shown output was discarded: sends all messages without it, then the events since. */
-  async #resend(head: number): Promise<void> {
+  /** Shown output was discarded: sends all messages without it, or the state that the client has not sent, then the events since. */
+  async #resend(head: number, isState = false): Promise<void> {
     const { engine } = this.ctx;
-    const { messages } = await readTranscript(engine, this.parts.started.ref, head);
-    this.#send({ type: 'MESSAGES_SNAPSHOT', messages: this.#client.snapshot(messages) });
+    const { messages, shared } = await readTranscript(engine, this.parts.started.ref, head);
+    if (isState) this.#sendState(shared);
+    else this.#send({ type: 'MESSAGES_SNAPSHOT', messages: this.#client.snapshot(messages) });
     const held = this.#held ?? [];
     this.#held = null;
     for (const { update, seq } of held) this.#pass(update, seq);
@@ -221,13 +308,17 @@ export class Run {
     if (this.#isOver || this.#held || status.kind !== 'blocked') return;
     const interrupts = [...status.approvals.map(interruptOf), ...status.questions.map(questionInterrupt)];
     if (interrupts.length > 0) this.#finish({ type: 'interrupt', interrupts });
-    else if (this.#isShown())
+    else if (this.#isShown()) {
+      // The turn goes on by itself when these are answered.
+      if (status.deferred.some(({ tool }) => this.#isStateCall(tool))) return;
       this.#finish({ type: 'success', pendingToolCallIds: status.deferred.map(({ call }) => call) });
+    }
   }
 
   #finish(outcome: RunFinishedOutcome): void {
     const { threadId, runId, protocolVersion } = this.parts.request.run;
     const ended = protocolVersion ? { outcome } : legacyOutcome(outcome);
+    for (const stepName of this.#steps) this.#send({ type: 'STEP_FINISHED', stepName });
     this.#send({ type: 'RUN_FINISHED', threadId, runId, ...ended, ...usageOf(this.#usage) });
     this.#stop();
   }
@@ -290,8 +381,12 @@ class ClientView {
   /** Whether the client already has the content of the event. */
   has(event: ContentEvent): boolean {
     if (event.type === 'TOOL_CALL_RESULT') return this.#results.has(event.toolCallId);
-    if (event.type === 'CUSTOM') return false;
+    if (event.type === 'CUSTOM' || event.type === 'ACTIVITY_SNAPSHOT' || 'stepName' in event) return false;
     return 'toolCallId' in event ? this.#calls.has(event.toolCallId) : this.#messages.has(event.messageId);
+  }
+
+  hasResult(call: string): boolean {
+    return this.#results.has(call);
   }
 
   /** The messages of the thread for this client; only the latest ones if they exceed one event. */
@@ -369,6 +464,8 @@ const isSettled = (event: SessionEvent): boolean =>
 
 class Transcript {
   state: State = IDLE;
+  /** the last state that a client has sent, with the changes since; null if there is none */
+  shared: JsonObject | null = null;
   readonly #list = new MessageList();
   /** by the last rewind */
   #removed: readonly Message[] = [];
@@ -390,6 +487,7 @@ class Transcript {
     this.state = state;
     for (const { body } of updates) {
       if (body.kind === 'event') this.#list.add(body.event);
+      else if (body.kind === 'state') this.shared = merged(this.shared ?? {}, body.changes);
       else if (body.kind === 'discarded') this.#list.cut(this.#settled);
     }
     if (isSettled(event)) this.#settled = this.#list.length;
@@ -398,7 +496,8 @@ class Transcript {
   #place(event: DurableEvent): void {
     switch (event.type) {
       case 'input.accepted': {
-        const { input, seq } = event;
+        const { input, seq, data } = event;
+        if (isShared(data?.state)) this.shared = data.state;
         const message = userMessage(event);
         if (message) this.#waiting.set(input, message);
         this.#inputs.push({ id: input, seq, at: Number.POSITIVE_INFINITY });
@@ -560,6 +659,9 @@ class MessageList {
       case 'TEXT_MESSAGE_END':
       case 'TOOL_CALL_END':
       case 'CUSTOM':
+      case 'STEP_STARTED':
+      case 'STEP_FINISHED':
+      case 'ACTIVITY_SNAPSHOT':
         return;
     }
   }
