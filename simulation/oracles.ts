@@ -212,8 +212,10 @@ export class Oracles {
   readonly #effects = new Map<string, { readonly tool: string; readonly ref: SessionRef; count: number }>();
   /** by node and model: until when it is not asked */
   readonly #cooling = new Map<string, number>();
-  /** by turn: the node and the model that it waits for */
-  readonly #waiting = new Map<string, string>();
+  /** by turn: the node and the model that it waits for, and since when */
+  readonly #waiting = new Map<string, { readonly asked: string; readonly since: number }>();
+  /** by node and model: when its last answer was stored */
+  readonly #answered = new Map<string, number>();
   /** calls whose tool has thrown */
   readonly #failed = new Set<string>();
   /** the last event that survived a failover, of sessions that have lost others */
@@ -319,7 +321,7 @@ export class Oracles {
     const log = this.log(ref);
     const isCurrent = this.#sessions.get(sessionKey(ref))?.turn === turn;
     if (isCurrent) this.#checkModel(node, { ref, model, now, log });
-    this.#waiting.set(turn, `${node} ${model}`);
+    this.#waiting.set(turn, { asked: `${node} ${model}`, since: this.world.now });
     if (this.isShared && isCurrent && driver?.node !== node)
       this.#fail(ref, `${node} calls the model for a turn that ${driver?.node ?? 'nobody'} drives`);
     const started = log.find((event) => event.type === 'turn.started' && event.turn === turn);
@@ -362,7 +364,7 @@ export class Oracles {
     const isOtherWell =
       !this.#cooling.has(`${node} ${other}`) && !fallback?.passed.some((one) => one.model === other);
     // Another step of the node may know more of a model, and not have stored it yet.
-    const isAsked = [...this.#waiting.values()].some((asked) => asked.startsWith(`${node} `));
+    const isAsked = [...this.#waiting.values()].some(({ asked }) => asked.startsWith(`${node} `));
     if (until > now && isOtherWell && !isAsked)
       this.#fail(ref, `${node} asks ${model}, which cools down until ${until}`);
   }
@@ -370,18 +372,24 @@ export class Oracles {
   /** What a node knows of its models, as far as its log tells. */
   #takeModels(node: string, ref: SessionRef, events: readonly DurableEvent[]): void {
     for (const event of events) {
+      const since = 'turn' in event ? this.#waiting.get(`${event.turn}`)?.since : undefined;
       if (/^(step|turn)\.(ended|restarted|failed|cancelled|resumed)$/.test(event.type) && 'turn' in event)
         this.#waiting.delete(`${event.turn}`);
-      if (event.type === 'step.ended' && event.model !== undefined)
+      if (event.type === 'step.ended' && event.model !== undefined) {
         this.#cooling.delete(`${node} ${event.model}`);
+        this.#answered.set(`${node} ${event.model}`, this.world.now);
+      }
       // Both have failed; the log does not say which of them last.
       else if (event.type === 'turn.failed' && CAUSES.has(event.fault.code))
         for (const model of MODELS) this.#cooling.set(`${node} ${model}`, 0);
       else if (event.type === 'step.restarted' && event.fallback) {
         if (!CAUSES.has(event.fault.code))
           this.#fail(ref, `the model changes after ${event.fault.code}, which is not an outage`);
-        for (const { model, reason, until = 0 } of event.fallback.passed)
-          if (reason === 'failed') this.#cooling.set(`${node} ${model}`, until);
+        for (const { model, reason, until = 0 } of event.fallback.passed) {
+          // It may have answered another step after it has failed in this one.
+          const isSure = (this.#answered.get(`${node} ${model}`) ?? 0) < (since ?? 0);
+          if (reason === 'failed') this.#cooling.set(`${node} ${model}`, isSure ? until : 0);
+        }
       }
     }
   }
