@@ -276,8 +276,13 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   ),
   'watchers are not told what was stored without the bus': past(
     NETWORK,
-    'this.#links.get(session)?.tellWatchers();',
+    'this.#links.get(session)?.tell();',
     'void session;',
+  ),
+  'watchers are not told what was stored by a failed append': past(
+    SESSION,
+    'if (this.#isUncertain) this.link?.tell();',
+    '',
   ),
   'a call that was denied on another node starts': past(
     TOOLS,

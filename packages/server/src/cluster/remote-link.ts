@@ -28,6 +28,8 @@ const ANSWER_MS = 300;
  * milliseconds.
  */
 const INTEREST_MS = 250;
+/** How late the database may store an append that has failed. */
+const LATE_MS = 5_000;
 /**
  * The queue only fills up if the store hangs. Further messages are dropped, and read from the store later.
  */
@@ -180,9 +182,16 @@ export class RemoteLink implements SessionLink {
     this.#tell(added);
   }
 
-  /** Call when the bus is back: events that were stored without it have not been sent. */
-  tellWatchers(): void {
-    this.#tell(this.#watchers.nodes);
+  unsure(): void {
+    this.#hasStored = true;
+    const { clock, notRead } = this.parts;
+    const later = clock.setTimeout(() => void (this.#closed || this.session.fresh().catch(notRead)), LATE_MS);
+    later.unref();
+  }
+
+  tell(): void {
+    const driver = this.#driver === this.parts.transport.node ? null : this.#driver;
+    this.#tell([...new Set([...this.#watchers.nodes, ...(driver ? [driver] : [])])]);
   }
 
   #tell(nodes: readonly NodeId[]): void {

@@ -94,8 +94,9 @@ class RemoteNetwork implements ClusterNetwork {
       return positionIn(session);
     });
     transport.onUp(() => {
+      // Nobody has received what was stored without the bus.
       this.#joinAll();
-      for (const session of sessions.all()) this.#links.get(session)?.tellWatchers();
+      for (const session of sessions.all()) this.#links.get(session)?.tell();
     });
     transport.onLost(() => this.#joinAll());
   }

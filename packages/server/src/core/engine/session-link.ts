@@ -13,6 +13,10 @@ export interface SessionLink {
   publish(event: EphemeralEvent): void;
   /** Sends stored events to the nodes that watch or drive the session. */
   committed(events: readonly DurableEvent[], driver: Driver | null): void;
+  /** An append has failed, but may be stored: reads the session again later. */
+  unsure(): void;
+  /** Sends the number of the last event, if this node may have stored it without sending it. */
+  tell(): void;
   /** Makes other nodes send their events. Returns a function that ends this. */
   watch(): () => void;
   /** Resolves when the session is up to date, including the open block of the driving node if it responds. */

@@ -105,6 +105,8 @@ export class Session {
   readonly labellers = new Set<TurnLabeller>();
   /** identifies the events after number `after` up to the current one */
   #trail: { readonly after: number; digest: bigint } = { after: 0, digest: 0n };
+  /** an append has failed, but may be stored */
+  #isUncertain = false;
   /** the database has failed over, and the events have not been compared with it yet */
   #isUnsure = false;
   #checkpoint: SessionRecord['checkpoint'] = null;
@@ -272,6 +274,10 @@ export class Session {
       if (resume() && this.state.turn && this.driving)
         this.interrupted ??= restartOf(this.state.turn, this.open !== null);
       if (thrown instanceof LeaseLost) this.#lost();
+      if (this.isOutage(thrown)) {
+        this.#isUncertain = true;
+        this.link?.unsure();
+      }
       throw thrown;
     }
   }
@@ -280,6 +286,7 @@ export class Session {
     if (!written.change) return [];
     const { before, events, states, record } = written.change;
     this.#checkpoint = record.checkpoint;
+    this.#isUncertain = false;
     for (const [index, event] of events.entries()) {
       this.#apply(event, states[index]);
       this.channel.publish(event, this.observed);
@@ -520,6 +527,9 @@ export class Session {
     // Without new events, the status can be that of a read that failed after a page.
     if (events.length > 0 || runStatus(this.state).kind !== this.status.kind) this.#announce(events);
     if (events.length === 0) return false;
+    // They can be our own, which nobody has sent.
+    if (this.#isUncertain) this.link?.tell();
+    this.#isUncertain = false;
     // Another node has continued the turn up to a question: nobody holds the lease while it waits.
     if (holdsLease && !this.role.holdsLease) this.#abort.now();
     else if (this.role.holdsLease && events.some(mayMoveLease)) await this.#checkLease();
