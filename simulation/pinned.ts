@@ -12,5 +12,6 @@ export const PINNED: Readonly<Record<number, string>> = {
   2281: 'a node on which a turn ran tools while another node erased its session looped for ever: the whole process hung',
   61: 'a node whose turn was cancelled by another one went on with the next turn, which the other drove: both called the model, and readers saw a text without its beginning',
   669: 'watchers on other nodes were not told of events of an append that had failed, but was stored: they showed a running turn until the next event',
+  797: 'a reader that reconnected to a node that was behind was shown a part of the text twice: the cursor of the SDK forgot what it had yielded',
   73: 'a node that was paused while another one continued its turn up to a question stored its stale step, although the turn waited',
 };

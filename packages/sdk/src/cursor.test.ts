@@ -59,6 +59,15 @@ describe('a cursor', () => {
     expect(at.take(frame(ended))).toMatchObject([{ type: 'text.delta', text: '.' }, { type: 'text.ended' }]);
   });
 
+  test('repeats nothing if it reconnects to a node that is behind', () => {
+    const at = cursor(3);
+    const delta = (text: string) =>
+      at.take(frame({ ...first, text })).map((event) => 'text' in event && event.text);
+    expect([...delta('Hello'), ...delta(' there')]).toEqual(['Hello', ' there']);
+    expect(at.take(frame(snapshot(3, 'Hello')))).toMatchObject([{ type: 'snapshot' }]);
+    expect([...delta(' th'), ...delta('ere, you'), ...delta(' two')]).toEqual([', you', ' two']);
+  });
+
   test('yields the whole text of a new open block', () => {
     expect(cursor(3).take(frame(snapshot(3, 'Hello')))).toMatchObject([
       { text: 'Hello' },

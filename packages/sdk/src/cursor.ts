@@ -16,8 +16,11 @@ export type SessionStreamEvent = SessionEvent | Snapshot | Reset;
 type Delta = EphemeralEvent<'text.delta' | 'reasoning.delta'>;
 
 export class Cursor {
-  /** the block being streamed, and the number of characters yielded */
-  #open: { readonly block: string; length: number } | null = null;
+  /**
+   * The block being streamed, and the number of characters yielded. `sent`: where the server is, which is less for a while after
+   * reconnecting to a node that is behind.
+   */
+  #open: { readonly block: string; length: number; sent: number } | null = null;
 
   constructor(
     private readonly session: SessionId,
@@ -36,8 +39,7 @@ export class Cursor {
     }
     if (event.type === 'snapshot') return this.#snapshot(event);
     if ('seq' in event) return this.#durable(event);
-    if (event.type === 'text.delta' || event.type === 'reasoning.delta') this.#countDelta(event);
-    return [event];
+    return event.type === 'text.delta' || event.type === 'reasoning.delta' ? this.#delta(event) : [event];
   }
 
   #durable(event: DurableEvent): SessionStreamEvent[] {
@@ -61,17 +63,24 @@ export class Cursor {
       return [snapshot];
     }
     const { turn, block } = open;
-    const text = open.text.slice(this.#open?.block === block ? this.#open.length : 0);
-    this.#open = { block, length: open.text.length };
+    const yielded = this.#open?.block === block ? this.#open.length : 0;
+    const text = open.text.slice(yielded);
+    this.#open = { block, length: yielded + text.length, sent: open.text.length };
     if (text === '') return [snapshot];
     const type = open.kind === 'text' ? 'text.delta' : 'reasoning.delta';
     const id = `${block}-${open.text.length}`;
     return [{ type, turn, block, text, session: this.session, id, at: this.now() }, snapshot];
   }
 
-  #countDelta({ block, text }: Delta): void {
-    if (this.#open?.block === block) this.#open.length += text.length;
-    else this.#open = { block, length: text.length };
+  #delta(event: Delta): SessionStreamEvent[] {
+    const { block } = event;
+    if (this.#open?.block !== block) this.#open = { block, length: 0, sent: 0 };
+    const open = this.#open;
+    const text = event.text.slice(open.length - open.sent);
+    open.sent += event.text.length;
+    open.length += text.length;
+    if (text.length === event.text.length) return [event];
+    return text === '' ? [] : [{ ...event, text }];
   }
 }
 
