@@ -10,18 +10,20 @@ import {
   Fault,
   LOCAL,
   type Principal,
-  type QuestionId,
   type SessionId,
   textPart,
 } from '@parlance/protocol';
 import { Cursor, type SessionStreamEvent } from '../packages/sdk/src/cursor.ts';
 import { EMPTY, fold, type SessionView } from '../packages/sdk/src/view.ts';
 import { type SessionRef, sessionKey } from '../packages/server/src/core/index.ts';
+import type { OpenQuestion } from '../packages/server/src/core/session/session-state.ts';
 import { streamEvents } from '../packages/server/src/dialects/native/streams.ts';
 import type { EventStream } from '../packages/server/src/http/connection.ts';
 import { connectionId, type SimulatedNode } from './node.ts';
 import type { Oracles, SentInput } from './oracles.ts';
+import type { Capabilities } from './plan.ts';
 import type { Random } from './random.ts';
+import { OWN_LIMITS } from './spending.ts';
 import { Process, type World } from './world.ts';
 
 const LATENCY_MS = 4;
@@ -60,7 +62,7 @@ export class Client {
     readonly parts: ClientParts,
     readonly name: string,
     readonly refs: readonly SessionRef[],
-    readonly options: { readonly pace: number; readonly erases: boolean },
+    readonly options: { readonly pace: number; readonly erases: boolean; readonly can: Capabilities },
   ) {
     this.process = new Process(parts.world, name);
     this.random = this.process.random;
@@ -98,6 +100,15 @@ export class Client {
 
   async #act(ref: SessionRef): Promise<void> {
     const { random } = this;
+    const { subAgents, limits, rewinds } = this.options.can;
+    const others = [
+      ...(subAgents ? [() => this.#visit(ref)] : []),
+      ...(rewinds ? [() => this.#rewind(ref)] : []),
+      ...(limits
+        ? [() => this.#send(ref, { type: 'session.configure', limit: random.pick(OWN_LIMITS) })]
+        : []),
+    ];
+    if (others.length > 0 && random.chance(0.12)) return void (await random.pick(others)());
     const action = random.unit();
     if (action < 0.34) await this.#say(ref);
     else if (action < 0.6) await this.#answerAll(ref);
@@ -187,6 +198,8 @@ export class Client {
     const text = `${this.name} says ${++this.#sent}`;
     const mode = this.random.chance(0.2) ? 'supersede' : this.random.chance(0.25) ? 'steer' : 'queue';
     const key = `${this.name}-${this.#sent}`;
+    const asks = mode === 'queue' && !answers && this.options.can.instructions && this.random.chance(0.8);
+    const project = asks ? ({ project: 'ask' } as const) : {};
     const sent: SentInput = { ref, text, sentAt: world.now, acked: null, refusedAt: null };
     oracles.inputs.push(sent);
     let isUnsure = false;
@@ -194,7 +207,7 @@ export class Client {
       const outcome = await this.#call((node) =>
         node.engine.send(
           ref,
-          { type: 'input.submit', parts: [textPart(text)], mode, answers },
+          { type: 'input.submit', parts: [textPart(text)], mode, answers, ...project },
           this.#caller(node, key),
         ),
       );
@@ -229,7 +242,7 @@ export class Client {
     const { approvals, deferred, questions } = seen.value;
     for (const { approval } of approvals)
       if (this.#stopped || this.random.chance(0.7)) await this.#answer(ref, approval);
-    for (const { question } of questions)
+    for (const question of questions)
       if (this.#stopped || this.random.chance(0.7)) await this.#reply(ref, question);
     for (const { call } of deferred)
       if (this.#stopped || this.random.chance(0.7)) await this.#answerCall(ref, call);
@@ -249,7 +262,7 @@ export class Client {
   }
 
   /** From two places at once, and as a message, which may be no valid answer. */
-  async #reply(ref: SessionRef, question: QuestionId): Promise<void> {
+  async #reply(ref: SessionRef, { question, questions }: OpenQuestion): Promise<void> {
     const { random } = this;
     if (!this.#stopped && random.chance(0.3)) return this.#say(ref, true);
     const places = random.chance(0.3) ? 2 : 1;
@@ -257,10 +270,42 @@ export class Client {
       Array.from({ length: places }, () => {
         const given = random.chance(0.1)
           ? { declined: true }
-          : { answers: { way: [random.pick(['left', 'right', 'on'] as const)] } };
+          : { answers: Object.fromEntries(questions.map((asked) => [asked.id, [this.#chosen(asked)]])) };
         return this.#send(ref, { type: 'question.answer', question, ...given });
       }),
     );
+  }
+
+  #chosen({ options, freeText }: OpenQuestion['questions'][number]): string {
+    return this.random.pick([...options.map(({ label }) => label), ...(freeText ? ['on'] : [])]);
+  }
+
+  /** Opens a sub-agent, as one who does not wait for its parent to show it. */
+  async #visit(parent: SessionRef): Promise<void> {
+    const { random } = this;
+    const listed = await this.#call((node) =>
+      node.engine.list(this.principal, { limit: 10, parent: parent.id }),
+    );
+    if (typeof listed !== 'object' || !('value' in listed) || listed.value.sessions.length === 0) return;
+    const { ref } = random.pick(listed.value.sessions);
+    const action = random.unit();
+    if (action < 0.2) await this.#send(ref, { type: 'turn.cancel' });
+    else if (action < 0.4) await this.#say(ref);
+    else await this.#answerAll(ref);
+  }
+
+  async #rewind(ref: SessionRef): Promise<void> {
+    const { random } = this;
+    const read = await this.#call((node) => node.engine.events(ref, 0, 10_000));
+    if (typeof read !== 'object' || !('value' in read)) return;
+    const rewinds = read.value.flatMap((event) => (event.type === 'rewind.started' ? [event.rewind] : []));
+    const inputs = read.value.flatMap((event) => (event.type === 'input.accepted' ? [event.input] : []));
+    const conversation = random.chance(0.6);
+    const files = !conversation || random.chance(0.7);
+    if (rewinds.length > 0 && random.chance(0.4))
+      await this.#send(ref, { type: 'session.rewind', undo: random.pick(rewinds), conversation, files });
+    else if (inputs.length > 0)
+      await this.#send(ref, { type: 'session.rewind', to: random.pick(inputs), conversation, files });
   }
 
   #answerCall(ref: SessionRef, call: CallId): Promise<unknown> {

@@ -1,11 +1,23 @@
 /** Models and tools: random programs of text, reasoning, calls and failures, and tools whose side effects are counted. */
-import { type Ask, Fault, type Part, type QuestionContent, type TurnId, textPart } from '@parlance/protocol';
+import {
+  type Ask,
+  Fault,
+  type JsonObject,
+  type Part,
+  type QuestionContent,
+  type TurnId,
+  textPart,
+} from '@parlance/protocol';
 import { z } from 'zod';
 import type { SessionRef } from '../packages/server/src/core/ports/event-store.ts';
 import type { Prompt, Provider, ProviderEvent } from '../packages/server/src/core/ports/provider.ts';
 import type { ModelCallInfo } from '../packages/server/src/core/ports/telemetry.ts';
 import { defineTool, type Tool, type ToolContext } from '../packages/server/src/core/ports/tool.ts';
+import { ROLES } from '../packages/server/src/core/session/agent-catalog.ts';
+import { agentTool } from '../packages/server/src/tools/agent.ts';
+import type { Capabilities } from './plan.ts';
 import type { Random } from './random.ts';
+import { CHANGES_FILES } from './rewind.ts';
 import type { Process } from './world.ts';
 
 /** What the world learns of side effects, at the moment they happen. */
@@ -16,6 +28,10 @@ export type Effects = {
   modelFailed(node: Process, model: string): void;
   /** the tool of a call throws */
   failed(call: string): void;
+  /** the files that a call may change are stored */
+  stored(call: string): void;
+  /** files are restored */
+  restored(node: Process, ref: SessionRef, rewind: string): void;
   /** the side effect of a call happens */
   happened(node: Process, tool: string, context: Pick<ToolContext, 'session' | 'owner' | 'call'>): void;
 };
@@ -39,7 +55,10 @@ export class Model {
   /** false at the end of a run: answers are short, and no call is made, so that turns end */
   lively = true;
 
-  constructor(private readonly effects: Effects) {}
+  constructor(
+    private readonly effects: Effects,
+    private readonly can: Capabilities,
+  ) {}
 
   /** `called` is what the engine last told of a model call: it does so right before the call. */
   provider(process: Process, called: () => ModelCallInfo | null): Provider {
@@ -115,7 +134,10 @@ export class Model {
       return;
     }
     const calls = this.lively && random.chance(0.55) ? random.between(1, 3) : 0;
-    for (let index = 0; index < calls; index++) yield* this.#call(index, random);
+    for (let index = 0; index < calls; index++) {
+      if (this.can.subAgents && random.chance(0.25)) yield this.#agentCall(prompt, random);
+      else yield* this.#call(index, random);
+    }
     const endless = this.lively && calls === 0 && random.chance(0.05);
     yield { type: 'ended', usage: USAGE, stop: calls > 0 ? 'calls' : endless ? 'length' : 'done' };
   }
@@ -126,6 +148,25 @@ export class Model {
     yield { type, text: `[${block}:` };
     for (let word = random.between(0, 8); word > 0; word--) yield { type, text: ` ${word}` };
     yield { type, text: ']' };
+  }
+
+  /** Starts a sub-agent, or talks to one that the conversation names. */
+  #agentCall(prompt: Prompt, random: Random): ProviderEvent {
+    const call = `c${++this.#calls}`;
+    const known = [...JSON.stringify(prompt.items).matchAll(/"name":"(k\d+)"/g)].map(
+      ([, name]) => name ?? '',
+    );
+    const action =
+      known.length === 0 ? 'spawn' : random.pick(['spawn', 'message', 'wait', 'cancel'] as const);
+    const background = random.chance(0.4);
+    const task = `task of ${call}`;
+    const input: JsonObject =
+      action === 'spawn'
+        ? { action, agent: 'worker', task, name: `k${this.#calls}`, background }
+        : action === 'message'
+          ? { action, agent: random.pick(known), task, background }
+          : { action, agent: random.pick(known) };
+    return { type: 'call', call, tool: 'agent', input };
   }
 
   *#call(index: number, random: Random): Generator<ProviderEvent> {
@@ -173,7 +214,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
 };
 
 const TOOL_NAMES = Object.keys(KINDS);
-export const isRepeatable = (tool: string): boolean => KINDS[tool]?.repeatable === true;
+export const isRepeatable = (tool: string): boolean => tool === 'agent' || KINDS[tool]?.repeatable === true;
 export const needsApproval = (tool: string): boolean => KINDS[tool]?.asks === true;
 export const isCounted = (tool: string): boolean =>
   tool in KINDS && !KINDS[tool]?.deferred && !KINDS[tool]?.browser && !KINDS[tool]?.question;
@@ -194,7 +235,7 @@ const QUESTION: QuestionContent = {
 };
 
 /** The tools of one node. */
-export function toolsOf(process: Process, effects: Effects): Map<string, Tool> {
+export function toolsOf(process: Process, effects: Effects, can: Capabilities): Map<string, Tool> {
   const { random } = process;
   const tools = Object.entries(KINDS).map(([name, { asks = false, browser = false, question, ...kind }]) =>
     defineTool({
@@ -208,6 +249,7 @@ export function toolsOf(process: Process, effects: Effects): Map<string, Tool> {
         return asks ? asking(name) : null;
       },
       ...(question && { question: () => QUESTION }),
+      ...(name === CHANGES_FILES && { changes: () => 'folder' as const }),
       async run(_input, context) {
         if (kind.deferred) return { parts: [] };
         if (browser) return { parts: [textPart(JSON.stringify(await atBrowser(context)))] };
@@ -223,6 +265,7 @@ export function toolsOf(process: Process, effects: Effects): Map<string, Tool> {
       },
     }),
   );
+  if (can.subAgents) tools.push(agentTool(() => ROLES));
   return new Map(tools.map((tool) => [tool.name, tool]));
 }
 

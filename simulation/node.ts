@@ -23,7 +23,10 @@ import { SubscriptionHub } from '../packages/server/src/dialects/kit/subscriptio
 import type { Bus } from './bus.ts';
 import { type Effects, type Model, toolsOf } from './model.ts';
 import { MAX_QUEUED, MAX_STEPS } from './oracles.ts';
-import { connect, type Database, type NodeStore } from './store.ts';
+import type { Capabilities } from './plan.ts';
+import { type Decisions, projectOf } from './project.ts';
+import { checkpointsOf } from './rewind.ts';
+import { connect, type Database, type NodeStore, usageOf } from './store.ts';
 import { Process, type World } from './world.ts';
 
 export type NodeParts = {
@@ -32,6 +35,8 @@ export type NodeParts = {
   readonly bus: Bus;
   readonly model: Model;
   readonly effects: Effects;
+  readonly decisions: Decisions;
+  readonly can: Capabilities;
   /** sessions that a node keeps in memory; few, so that they are evicted */
   readonly cachedSessions: number;
   readonly turnsAtOnce: number;
@@ -59,7 +64,7 @@ export class SimulatedNode {
     private readonly parts: NodeParts,
     name: string,
   ) {
-    const { world, database, bus, model, effects } = parts;
+    const { world, database, bus, model, effects, decisions, can } = parts;
     const process = new Process(world, name);
     const { clock, newId } = process;
     this.process = process;
@@ -119,7 +124,12 @@ export class SimulatedNode {
         },
       },
       catalog: defaultCatalog(),
-      tools: toolsOf(process, effects),
+      tools: toolsOf(process, effects, can),
+      ...(can.limits && { usage: usageOf(database, process), spendLimits: () => can.limits ?? [] }),
+      ...(can.rewinds && { checkpoints: checkpointsOf(process, effects) }),
+      ...(can.instructions && {
+        project: projectOf(process, decisions, (kind, effect) => database.request(process, kind, effect)),
+      }),
       instructions: 'Be brief.',
       root: '/work',
       approvalMode: 'suggest',

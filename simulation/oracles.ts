@@ -7,7 +7,12 @@ import { type DurableEvent, type JsonObject, textOf } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../packages/server/src/core/ports/event-store.ts';
 import type { Driver } from '../packages/server/src/core/ports/lease.ts';
 import { isCounted, isRepeatable, MODELS, type ModelRequest, needsApproval } from './model.ts';
+import type { Capabilities, Plan } from './plan.ts';
+import { ProjectRules } from './project.ts';
+import { RewindRules } from './rewind.ts';
+import { SpendingRules } from './spending.ts';
 import type { Committed } from './store.ts';
+import { SubAgentRules } from './sub-agents.ts';
 import type { World } from './world.ts';
 
 export const MAX_STEPS = 4;
@@ -31,6 +36,8 @@ class SessionLogRules {
   readonly replies = new Set<string>();
   readonly grants = new Set<string>();
   queue: string[] = [];
+  /** inputs of sub-agents: they are never refused */
+  readonly fromSubAgents = new Set<string>();
   /** those at the beginning of the queue that may join the running turn */
   readonly joining = new Set<string>();
   readonly keys = new Set<string>();
@@ -40,8 +47,9 @@ class SessionLogRules {
   append(events: readonly DurableEvent[]): void {
     const endsEarly = events.some(({ type }) => type === 'turn.cancelled' || type === 'turn.failed');
     for (const event of events) this.#take(event, endsEarly);
-    if (this.queue.length > MAX_QUEUED)
-      this.fail(`${this.queue.length} inputs are queued, more than the limit of ${MAX_QUEUED}`);
+    const limited = this.queue.filter((input) => !this.fromSubAgents.has(input));
+    if (limited.length > MAX_QUEUED)
+      this.fail(`${limited.length} inputs are queued, more than the limit of ${MAX_QUEUED}`);
   }
 
   #take(event: DurableEvent, endsEarly: boolean): void {
@@ -67,6 +75,7 @@ class SessionLogRules {
             `input ${event.input} joins turn ${event.joins}, but ${this.turn ?? 'no turn'} is running`,
           );
         if (event.answers !== undefined) this.replies.add(event.input);
+        if (event.child !== undefined) this.fromSubAgents.add(event.input);
         if (event.joins === undefined) this.queue.push(event.input);
         else {
           this.queue.splice(this.joining.size, 0, event.input);
@@ -120,7 +129,8 @@ class SessionLogRules {
       }
       case 'approval.requested': {
         const call = this.#openCall(event.call, event.type);
-        if (call?.started) this.fail(`an approval is requested for call ${event.call}, which has started`);
+        if (call?.started && !event.child)
+          this.fail(`an approval is requested for call ${event.call}, which has started`);
         if (this.approvals.has(event.approval)) this.fail(`approval ${event.approval} is requested twice`);
         this.approvals.set(event.approval, { call: event.call, answered: false });
         return;
@@ -226,11 +236,27 @@ export class Oracles {
   turns = 0;
   commits = 0;
 
+  readonly #subAgents: SubAgentRules;
+  readonly #spending: SpendingRules;
+  readonly #rewinds: RewindRules;
+  readonly #project: ProjectRules;
+
   constructor(
     private readonly world: World,
     private readonly log: (ref: SessionRef) => DurableEvent[],
-    private readonly isShared: boolean,
-  ) {}
+    { nodes, faults, can }: Plan,
+  ) {
+    this.isShared = nodes > 1;
+    this.can = can;
+    const fail = (ref: SessionRef, message: string) => this.#fail(ref, message);
+    this.#subAgents = new SubAgentRules(world, log, faults.length === 0, fail);
+    this.#spending = new SpendingRules(can.limits ?? [], fail);
+    this.#rewinds = new RewindRules(fail);
+    this.#project = new ProjectRules(fail);
+  }
+
+  private readonly isShared: boolean;
+  private readonly can: Capabilities;
 
   readonly committed = ({ ref, events, node, as, driver }: Committed): void => {
     this.commits++;
@@ -251,6 +277,8 @@ export class Oracles {
     }
     this.#takeModels(node, ref, events);
     if (!this.suspended) this.#rules(ref).append(events);
+    for (const rules of [this.#subAgents, this.#spending, this.#rewinds, this.#project])
+      rules.committed(ref, events);
   };
 
   readonly erased = (ref: SessionRef): void => {
@@ -260,6 +288,9 @@ export class Oracles {
     for (const [call, effect] of this.#effects)
       if (sessionKey(effect.ref) === sessionKey(ref)) this.#effects.delete(call);
     this.#forgetInputs(ref, 0);
+    this.#spending.erased(ref);
+    this.#rewinds.reset(ref);
+    this.#project.reset(ref);
   };
 
   /** Acknowledged events are gone with the old primary: what follows is judged by the log as it is now. */
@@ -270,7 +301,15 @@ export class Oracles {
     this.#forgetInputs(ref, head);
     for (const event of events)
       if ('call' in event && typeof event.call === 'string') this.#forgiven.add(event.call);
+    const log = this.log(ref);
+    this.#spending.lost(ref, log);
+    this.#rewinds.reset(ref, log);
+    this.#project.reset(ref, log);
+    this.#hasLost = true;
   }
+
+  /** Acknowledged events have been lost: sessions of parents and sub-agents may contradict each other. */
+  #hasLost = false;
 
   /**
    * Until the nodes notice a failover that has lost events, they decide on sessions that never were: the rules of the log
@@ -300,11 +339,22 @@ export class Oracles {
     this.#effects.set(call, effect);
     effect.count++;
     if (this.#forgiven.has(call)) return;
+    if (this.can.rewinds) this.#rewinds.happened(ref, tool, call);
     const known = this.#sessions.get(sessionKey(ref))?.everyCall.get(call);
     if (!known?.started)
       this.#fail(ref, `the side effect of call ${call} happens before its start is stored`);
     if (effect.count > 1 && !isRepeatable(tool))
       this.#fail(ref, `the side effect of call ${call} happens ${effect.count} times`);
+  }
+
+  /** What a call may change is stored. */
+  stored(call: string): void {
+    this.#rewinds.stored(call);
+  }
+
+  restored(node: string, ref: SessionRef, rewind: string): void {
+    this.world.trace(node, `restores files of ${ref.id} for rewind ${rewind}`);
+    this.#rewinds.restored(ref, this.log(ref), rewind);
   }
 
   /** The call throws after its side effect. */
@@ -329,8 +379,10 @@ export class Oracles {
       (event) =>
         event.type === 'input.accepted' && started?.type === 'turn.started' && event.input === started.input,
     );
-    const text = input?.type === 'input.accepted' ? textOf(input.parts) : '';
-    if (isCurrent && !JSON.stringify(prompt.items).includes(text))
+    const text = input?.type === 'input.accepted' && !input.call ? textOf(input.parts) : '';
+    if (isCurrent) this.#spending.modelCalled(ref);
+    if (isCurrent) this.#project.modelCalled(ref, turn, prompt);
+    if (isCurrent && !JSON.stringify(prompt.items).includes(JSON.stringify(text).slice(1, -1)))
       this.#fail(ref, `the model is asked without the message that it answers: ${text}`);
   }
 
@@ -395,8 +447,12 @@ export class Oracles {
   }
 
   /** At the end: acknowledged messages are stored once and in order, refused ones are not, outcomes tell the truth. */
-  finish(refs: readonly SessionRef[]): void {
+  finish(refs: readonly SessionRef[], spent: number): void {
     for (const input of this.inputs) this.#checkInput(input);
+    if (!this.#hasLost) this.#subAgents.finish(refs);
+    this.#rewinds.finish(refs);
+    if (this.can.limits && spent !== this.#spending.total)
+      this.world.violate(`${this.#spending.total} tokens were used, but ${spent} are counted`);
     for (const ref of refs) {
       this.#checkOrder(ref);
       for (const [id, { tool, started, outcome }] of this.#rules(ref).everyCall) {

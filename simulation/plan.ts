@@ -1,4 +1,5 @@
 /** What happens in a run, decided by its seed before it starts. Shrinking drops parts of it. */
+import type { SpendLimit } from '@parlance/protocol';
 import { Random } from './random.ts';
 
 export type FaultPlan = { readonly at: number; readonly forMs: number; readonly node: number } & (
@@ -40,6 +41,15 @@ export type ClientPlan = {
   readonly pace: number;
 };
 
+/** What sessions can do besides messages, calls and approvals. */
+export type Capabilities = {
+  readonly subAgents: boolean;
+  /** of the operator, on tokens; owners may set one for their sessions as well */
+  readonly limits: readonly SpendLimit[] | null;
+  readonly rewinds: boolean;
+  readonly instructions: boolean;
+};
+
 export type Plan = {
   readonly seed: number;
   readonly nodes: number;
@@ -52,6 +62,7 @@ export type Plan = {
   readonly turnsAtOnce: number;
   /** clients erase sessions; not together with a failover */
   readonly erases: boolean;
+  readonly can: Capabilities;
 };
 
 const ALONE = [
@@ -111,6 +122,21 @@ export function planOf(seed: number): Plan {
     cachedSessions: random.pick([1, 2, 200]),
     turnsAtOnce: random.pick([1, 2, 10]),
     erases,
+    can: capabilitiesOf(new Random(seed).branch('capabilities')),
+  };
+}
+
+function capabilitiesOf(random: Random): Capabilities {
+  const limits: SpendLimit[] = [
+    { per: 'turn', tokens: random.pick([60, 120]) },
+    { per: 'session', tokens: random.pick([300, 1_500]) },
+    { per: 'user', in: 'month', tokens: random.pick([500, 3_000]) },
+  ];
+  return {
+    subAgents: random.chance(0.35),
+    limits: random.chance(0.3) ? limits.filter(() => random.chance(0.6)) : null,
+    rewinds: random.chance(0.3),
+    instructions: random.chance(0.3),
   };
 }
 

@@ -5,8 +5,16 @@ import type { RunResult } from './run.ts';
 const SCREEN = 36;
 const WIDTH = 170;
 
-const planLines = ({ seed, nodes, clients, faults, activeMs, erases }: Plan): string[] => [
-  `seed ${seed}: ${nodes} node${nodes === 1 ? '' : 's'}, ${activeMs / 1_000} s${erases ? ', clients erase sessions' : ''}`,
+const planLines = ({ seed, nodes, clients, faults, activeMs, erases, can }: Plan): string[] => [
+  [
+    `seed ${seed}: ${nodes} node${nodes === 1 ? '' : 's'}`,
+    `${activeMs / 1_000} s`,
+    ...(erases ? ['clients erase sessions'] : []),
+    ...(can.subAgents ? ['sub-agents'] : []),
+    ...(can.limits ? [`limits ${JSON.stringify(can.limits)}`] : []),
+    ...(can.rewinds ? ['rewinds'] : []),
+    ...(can.instructions ? ['instructions of the project'] : []),
+  ].join(', '),
   ...clients.map(
     ({ name, sessions, pace }) =>
       `  ${name} uses ${sessions.map((number) => `s${number}`).join(', ')}, an action every ${pace} ms`,

@@ -11,6 +11,7 @@ import { type Effects, Model } from './model.ts';
 import { connectionId, type NodeParts, SimulatedNode } from './node.ts';
 import { Oracles } from './oracles.ts';
 import type { FaultPlan, Plan } from './plan.ts';
+import { Decisions } from './project.ts';
 import { Database, HEALTHY } from './store.ts';
 import { World } from './world.ts';
 
@@ -67,7 +68,7 @@ class Run {
   constructor(private readonly plan: Plan) {
     const world = new World(plan.seed);
     this.#world = world;
-    this.#oracles = new Oracles(world, (ref) => this.#database.log(ref), plan.nodes > 1);
+    this.#oracles = new Oracles(world, (ref) => this.#database.log(ref), plan);
     this.#database = new Database(world, plan.nodes > 1, this.#oracles.committed, (ref) => {
       this.#erased.add(ref.id);
       this.#oracles.erased(ref);
@@ -75,20 +76,24 @@ class Run {
     this.#bus = new Bus(world);
     const effects: Effects = {
       failed: (call) => this.#oracles.failed(call),
+      stored: (call) => this.#oracles.stored(call),
+      restored: (node, ref, rewind) => this.#oracles.restored(node.name, ref, rewind),
       modelFailed: (node, model) => this.#oracles.modelFailed(node.name, model),
       modelCalled: ({ name, clock }, call) =>
         this.#oracles.modelCalled(name, this.#database.driverOf(call.ref), { ...call, now: clock.now() }),
       happened: ({ name }, tool, { owner, session, call }) =>
         this.#oracles.happened(name, tool, { ref: { owner, id: session }, call }),
     };
-    this.#model = new Model(effects);
-    const { cachedSessions, turnsAtOnce } = plan;
+    const { cachedSessions, turnsAtOnce, can } = plan;
+    this.#model = new Model(effects, can);
     this.#parts = {
       world,
       database: this.#database,
       bus: this.#bus,
       model: this.#model,
       effects,
+      decisions: new Decisions(world),
+      can,
       cachedSessions,
       turnsAtOnce,
     };
@@ -112,7 +117,7 @@ class Run {
           },
           name,
           sessions.map(refOf),
-          { pace, erases: plan.erases },
+          { pace, erases: plan.erases, can: plan.can },
         ),
       );
     for (const [index, number] of plan.watched.entries()) this.#watchDialect(index, number);
@@ -261,9 +266,8 @@ class Run {
       () => this.#nodes.every(({ process }) => !process.paused) && !this.#oracles.suspended,
     );
     this.#heal();
-    const { refs } = this;
     const isSettled = () =>
-      refs.every((ref) => this.#isIdle(ref)) &&
+      this.refs.every((ref) => this.#isIdle(ref)) &&
       this.#living().every(({ up, engine }) => up && engine.running === 0);
     let idleSince = Number.POSITIVE_INFINITY;
     world.run(world.now + SETTLE_MS, () => {
@@ -277,7 +281,10 @@ class Run {
       for (const watcher of watchers) if (!watcher.connected) watcher.connect(this.#up()[0] ?? null);
     world.run(world.now + CATCH_UP_MS);
     if (world.violation) return;
-    this.#oracles.finish(refs.filter((ref) => this.#database.sessions.load(ref)));
+    this.#oracles.finish(
+      this.refs.filter((ref) => this.#database.sessions.load(ref)),
+      this.#database.usage.spent({}).tokens,
+    );
     for (const client of this.#clients) client.checkAnswered();
     this.#checkViews();
     this.#checkNodes();

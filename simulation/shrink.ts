@@ -26,6 +26,11 @@ function* smaller(plan: Plan): Generator<Plan> {
   const last = plan.nodes - 1;
   if (plan.nodes > 2 && !plan.faults.some(({ node }) => node === last)) yield { ...plan, nodes: last };
   if (plan.erases) yield { ...plan, erases: false };
+  const { can } = plan;
+  if (can.subAgents) yield { ...plan, can: { ...can, subAgents: false } };
+  if (can.limits) yield { ...plan, can: { ...can, limits: null } };
+  if (can.rewinds) yield { ...plan, can: { ...can, rewinds: false } };
+  if (can.instructions) yield { ...plan, can: { ...can, instructions: false } };
 }
 
 /** The shortest time in which it fails: the time of the violation is known, so nothing after it is needed. */

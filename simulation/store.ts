@@ -12,6 +12,8 @@ import {
   type SessionRef,
   type SessionStore,
   sessionKey,
+  type UsageEntry,
+  type UsageStore,
 } from '../packages/server/src/core/ports/event-store.ts';
 import {
   type AppendAs,
@@ -25,7 +27,7 @@ import { HeldLeases } from '../packages/server/src/stores/postgres/held-leases.t
 import { LeaseTable, openMemoryLeases, withLeases } from '../packages/server/src/stores/sqlite/leases.ts';
 import { memorySessions } from '../packages/server/src/testing/stores/memory/sessions.ts';
 import { MemoryDatabase } from '../packages/server/src/testing/stores/memory/store.ts';
-import type { Process, World } from './world.ts';
+import { type Process, START, type World } from './world.ts';
 
 type Driven = { epoch: number; driver: string | null };
 type NodeRow = { until: number; busDown: boolean };
@@ -79,6 +81,7 @@ const LOST_NOTIFICATIONS = 0.1;
 /** How long an exclusive transaction may take. */
 const MAX_TRANSACTION_MS = 10_000;
 const EVENT_VERSION = 1;
+const AFTER_ALL_DAYS = '9999-12-31';
 
 const unavailable = () => new Fault('storage_unavailable', 'The database does not answer.');
 
@@ -95,6 +98,9 @@ export class Database {
   #timeline = 1;
   #startedAt = -3_600_000;
   #saved: Map<string, Saved> | null = null;
+  /** what all appends have added to the usage, and how much of it a standby has */
+  #used: UsageEntry[] = [];
+  #usedThere = 0;
   readonly #traps = new Map<string, () => void>();
 
   constructor(
@@ -146,6 +152,7 @@ export class Database {
 
   /** What is committed up to now survives the next failover. */
   saveForFailover(): void {
+    this.#usedThere = this.#used.length;
     this.#saved = new Map(
       [...this.#data.sessions].map(([key, { record, events, keys }]) => [
         key,
@@ -184,6 +191,9 @@ export class Database {
       }
     }
     this.#locks.clear();
+    this.#used = this.#used.slice(0, this.#usedThere);
+    this.usage.prune(AFTER_ALL_DAYS);
+    this.usage.add(this.#used);
     return lost;
   }
 
@@ -253,6 +263,7 @@ export class Database {
     if (as.by === 'driver' && (driven.driver !== node || driven.epoch !== as.epoch))
       throw new LeaseLost(record.ref, as.epoch);
     this.sessions.append(expected, events, record);
+    this.#used.push(...(record.usage ?? []));
     const take = as.by === 'command' ? as.take : 'never';
     const isFree = driven.driver === null || (mayTakeOver && !this.isAlive(driven.driver));
     const takes =
@@ -344,7 +355,7 @@ export class Database {
     });
     return {
       changes: '1',
-      time: Date.UTC(2026, 0, 1) + this.world.now,
+      time: START + this.world.now,
       bus_down: [...this.#nodes].some(
         ([id, one]) => id !== node && one.busDown && one.until > this.world.now,
       ),
@@ -406,9 +417,21 @@ export class Database {
     for (const driven of this.#driven.values()) if (driven.driver === node) driven.driver = null;
   }
 
-  get shares() {
-    return this.#data.shares;
+  get usage(): MemoryDatabase['usage'] {
+    return this.#data.usage;
   }
+}
+
+/** Sums of usage, as one node reads them. */
+export function usageOf(database: Database, process: Process): UsageStore {
+  const { usage } = database;
+  return {
+    add: (entries) => database.request(process, 'write', () => usage.add(entries)),
+    report: (...given) => database.request(process, 'read', () => usage.report(...given)),
+    spent: (filter) => database.request(process, 'read', () => usage.spent(filter)),
+    claim: (...given) => database.request(process, 'write', () => usage.claim(...given)),
+    prune: (before) => database.request(process, 'write', () => usage.prune(before)),
+  };
 }
 
 export type NodeStore = SessionStore & {

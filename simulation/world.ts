@@ -22,8 +22,8 @@ export class Violation extends Error {
 }
 
 const TRACE_LINES = 4_000;
-/** 2026-01-01 in milliseconds since 1970: the wall clock of a process without skew starts here. */
-const START = Date.UTC(2026, 0, 1);
+/** In milliseconds since 1970: the wall clock of a process without skew starts here, in the middle of a month. */
+export const START = Date.UTC(2026, 0, 15);
 
 export class World {
   /** virtual milliseconds since the start */
