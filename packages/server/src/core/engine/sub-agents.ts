@@ -76,6 +76,8 @@ export function subAgents(
   ): Promise<void> => {
     const { sessions, queue } = internals();
     return sessions.use(ref, async (session) => {
+      // Nothing to record on an old state would count as recorded.
+      await session.fresh();
       await session.transact(decideOn(session), queue.hasRoom(session) ? 'if-free' : 'never');
       if (!session.role.isRemote) queue.wake(session);
     });
@@ -183,7 +185,7 @@ export function subAgents(
     child: Pick<Delegation, 'path'>,
   ): { cwd: string | undefined; parent: ParentRef } {
     const cap = session.state.created?.parent;
-    const tools = [...offeredTo(deps, turn.agent.id, {}, cap?.tools).keys()];
+    const offered = [...offeredTo(deps, turn.agent.id, {}, cap?.tools)];
     // The lowest ones get no tool for further ones.
     const isLast =
       !mayDelegate({ ...session.state, created: null, agent: turn.agent }) || child.path.length > 2;
@@ -191,7 +193,10 @@ export function subAgents(
       session: session.ref.id,
       path: [...child.path],
       approval: modeOf(session, deps, turn.agent.id),
-      tools: isLast ? tools.filter((name) => !deps.tools.get(name)?.subAgent) : tools,
+      // No client would learn of a call that it has to execute.
+      tools: offered.flatMap(([name, { deferred, subAgent }]) =>
+        deferred || (isLast && subAgent) ? [] : [name],
+      ),
     };
     return { cwd: session.state.created?.cwd, parent };
   }
@@ -234,6 +239,7 @@ export function subAgents(
       child,
       ended: oldest ? { ...oldest, ...(await outcomeOf(session, oldest.turn)) } : null,
       pending: pendingOf(state, child),
+      inBackground: state.turn?.reportTo?.background === true,
       answered: told !== null && told !== waits ? await answerTo(session, told) : null,
     };
     const ref: SessionRef = { owner: session.ref.owner, id: parent.session };

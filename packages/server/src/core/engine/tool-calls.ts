@@ -9,7 +9,7 @@ import {
 } from '@parlance/protocol';
 import { type AgentRequest, OutcomeUnknown, type ToolContext, type ToolResult } from '../ports/tool.ts';
 import { unknownOutcome } from '../session/decide.ts';
-import { mustSettle, type OpenCall, type SessionState } from '../session/session-state.ts';
+import { mustInform, type OpenCall, type SessionState } from '../session/session-state.ts';
 import { stillRuns } from '../session/sub-agents.ts';
 import {
   approvalRequested,
@@ -146,10 +146,10 @@ export async function runTools(active: ActiveTurn, startedCalls = NO_STARTED_CAL
 
 /** False if the parent knew already. If it cannot be informed now, that is repeated after the calls. */
 async function informed({ session, deps }: ActiveTurn): Promise<boolean> {
-  if (!session.state.created?.parent || !mustSettle(session.state)) return false;
+  if (!mustInform(session.state)) return false;
   try {
     await deps.subAgents.inform(session);
-    return true;
+    return !mustInform(session.state);
   } catch (err) {
     deps.log.warn({ err, session: session.ref.id }, 'failed to inform parent');
     return false;

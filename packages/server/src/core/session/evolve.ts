@@ -73,7 +73,7 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
         ...(child && { child: true as const }),
       };
       return {
-        ...(child?.turn ? withChild(state, child.session, { state: 'done', last: child.turn }) : state),
+        ...(child ? withChild(state, child.session, workOf(child)) : state),
         rewound: undefined,
         firstInput: state.firstInput || beginning(event.parts),
         queue: joins ? withJoining(state.queue, { ...queued, joins }) : state.queue.concat(queued),
@@ -342,6 +342,10 @@ function remembered(children: readonly Child[]): readonly Child[] {
   return children.filter((child) => !forgotten.has(child));
 }
 
+/** A sub-agent that works in the background has ended, or asks something. */
+const workOf = ({ turn: last }: { readonly turn?: TurnId | undefined }): Partial<Child> =>
+  last ? { state: 'done', last } : { state: 'working' };
+
 const withChild = (state: SessionState, id: SessionId, change: Partial<Child>): SessionState => ({
   ...state,
   children: (state.children ?? []).map((child) => (child.session === id ? { ...child, ...change } : child)),
@@ -360,7 +364,9 @@ function afterCall(state: SessionState, event: DurableEvent<'tool.ended'>): Sess
   if (event.child) return withChild(state, event.child.session, { state: 'done', last: event.child.turn });
   if (event.stops) return stopping(state, ({ session }) => session === event.stops);
   const child = state.turn?.calls.find(({ call }) => call === event.call)?.child;
-  if (!child || child.does === 'wait' || (child.background && event.outcome === 'ok')) return state;
+  if (!child || (child.background && event.outcome === 'ok')) return state;
+  // What it asks would be shown nowhere any more if the turn that shows it is cancelled.
+  if (child.does === 'wait' && event.outcome !== 'aborted') return state;
   return stopping(state, ({ session }) => session === child.session);
 }
 

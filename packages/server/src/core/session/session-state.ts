@@ -294,11 +294,14 @@ export const isParked = ({ calls, questions }: Turn): boolean =>
 
 const PARKED: ReadonlySet<OpenCall['phase']> = new Set(['waiting', 'deferred', 'asking', 'delegated']);
 
-/** Whether sub-agents must be stopped, or the parent does not know yet what the session waits for or has done. */
+/** Whether the parent does not know yet what the session waits for or has done. */
+export const mustInform = (state: SessionState): boolean =>
+  state.created?.parent !== undefined &&
+  ((state.outcomes?.length ?? 0) > 0 || pendingId(state) !== (state.told ?? null));
+
+/** Whether sub-agents must be stopped, or the parent informed. */
 export const mustSettle = (state: SessionState): boolean =>
-  state.children?.some((child) => child.state === 'stopping') === true ||
-  (state.created?.parent !== undefined &&
-    ((state.outcomes?.length ?? 0) > 0 || pendingId(state) !== (state.told ?? null)));
+  state.children?.some((child) => child.state === 'stopping') === true || mustInform(state);
 
 export function statusOf(state: SessionState): SessionStatus {
   if (mustSettle(state)) return 'running';

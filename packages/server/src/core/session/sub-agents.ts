@@ -77,6 +77,11 @@ export function delegationOf(
     }
     case 'message': {
       const { session, path } = childNamed(state, request.agent);
+      if (starting.some((other) => other.session === session))
+        throw new Fault(
+          'tool_failed',
+          `Another call gives ${quoted(request.agent)} a task: wait for its answer.`,
+        );
       if (busy.includes(session)) return null;
       checkRoom();
       return { session, path: [...path], does: 'message', key: newId(), ...background };
@@ -136,6 +141,8 @@ export type Report = {
     readonly durationMs: number;
   } | null;
   readonly pending: Pending | null;
+  /** whether the turn that waits works for the parent in the background */
+  readonly inBackground: boolean;
   /** how what the parent shows was answered; null if it was not */
   readonly answered: Answered | null;
 };
@@ -194,10 +201,9 @@ export function decideReport(
   else if (turn && call && pending && shown?.id !== pending.id)
     events.push(mirroredRequest(turn.id, call, pending));
   if (events.length > 0 || known.state === 'stopping' || known.state === 'stopped') return events;
-  if (told?.reportTo.background && told.outcome !== 'cancelled')
-    return resultAsInput(state, { child, late: told }, context);
-  if (pending && !call && known.background && known.state === 'working')
-    return questionAsInput(state, child, context);
+  if (told?.reportTo.background) return resultAsInput(state, { child, late: told }, context);
+  // Also if it was done, and a message that was to join its work has begun a turn of its own.
+  if (pending && !call && report.inBackground) return questionAsInput(state, child, context);
   return [];
 }
 
