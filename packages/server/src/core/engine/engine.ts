@@ -331,7 +331,11 @@ export function lifecycle(internals: EngineInternals) {
       });
     } catch (thrown) {
       log.error({ err: thrown, session: lease.ref.id }, 'session unreadable');
-      const again = () => leases.good(lease) && !queue.draining && resume(lease, failures + 1);
+      const again = () => {
+        // While this node fences itself, its lease is not good, but it may still hold it.
+        const mayHold = leases.good(lease) || !leases.healthy;
+        if (mayHold && !queue.draining) void resume(lease, failures + 1);
+      };
       const isOutage = asFault(thrown).code === 'storage_unavailable';
       const delayMs = isOutage ? RETRY_MS : Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** failures);
       deps.clock.setTimeout(again, delayMs).unref();

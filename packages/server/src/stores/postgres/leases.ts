@@ -127,7 +127,9 @@ function openLeases({ node, home, database, heartbeat, held, onLost }: LeaseOpti
         [node, home, heartbeat.mayTakeOver, Math.min(limit, MAX_INT)],
       );
       const taken = rows.map(learn);
-      return [...taken, ...(await unknown(limit - taken.length))];
+      const more = unknown(limit - taken.length);
+      // Nobody would resume what has been taken: this node holds it from now on.
+      return [...taken, ...(await (taken.length > 0 ? more.catch(() => []) : more))];
     }),
   };
 }
