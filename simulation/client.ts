@@ -55,6 +55,8 @@ export class Client {
   /** requests that have no answer yet */
   readonly #asked = new Set<{ readonly node: SimulatedNode; readonly at: number }>();
   #stopped = false;
+  /** sub-agents that it has written to: nobody else is asked what they ask then */
+  readonly #subAgents: SessionRef[] = [];
   /** number of the last event that this client knows to be stored, by session */
   readonly #known = new Map<string, number>();
 
@@ -93,7 +95,7 @@ export class Client {
     for (;;) {
       await this.process.sleep(this.random.latency(this.#stopped ? 300 : this.options.pace));
       const ref = this.random.pick(this.refs);
-      if (this.#stopped) for (const one of this.refs) await this.#answerAll(one);
+      if (this.#stopped) for (const one of [...this.refs, ...this.#subAgents]) await this.#answerAll(one);
       else await this.#act(ref);
     }
   }
@@ -290,8 +292,10 @@ export class Client {
     const { ref } = random.pick(listed.value.sessions);
     const action = random.unit();
     if (action < 0.2) await this.#send(ref, { type: 'turn.cancel' });
-    else if (action < 0.4) await this.#say(ref);
-    else await this.#answerAll(ref);
+    else if (action < 0.4) {
+      this.#subAgents.push(ref);
+      await this.#say(ref);
+    } else await this.#answerAll(ref);
   }
 
   async #rewind(ref: SessionRef): Promise<void> {

@@ -48,7 +48,11 @@ class SessionLogRules {
     const endsEarly = events.some(({ type }) => type === 'turn.cancelled' || type === 'turn.failed');
     for (const event of events) this.#take(event, endsEarly);
     const limited = this.queue.filter((input) => !this.fromSubAgents.has(input));
-    if (limited.length > MAX_QUEUED)
+    // One more is accepted if a turn starts with it, which may be that of another input.
+    const isStart = events.some(
+      (event) => event.type === 'turn.started' && this.fromSubAgents.has(event.input),
+    );
+    if (limited.length > MAX_QUEUED + (isStart ? 1 : 0))
       this.fail(`${limited.length} inputs are queued, more than the limit of ${MAX_QUEUED}`);
   }
 
@@ -305,11 +309,8 @@ export class Oracles {
     this.#spending.lost(ref, log);
     this.#rewinds.reset(ref, log);
     this.#project.reset(ref, log);
-    this.#hasLost = true;
+    this.#subAgents.hasLost = true;
   }
-
-  /** Acknowledged events have been lost: sessions of parents and sub-agents may contradict each other. */
-  #hasLost = false;
 
   /**
    * Until the nodes notice a failover that has lost events, they decide on sessions that never were: the rules of the log
@@ -318,6 +319,7 @@ export class Oracles {
   suspended = false;
 
   resume(refs: readonly SessionRef[]): void {
+    this.#sessions.clear();
     for (const ref of refs) {
       const head = this.#cutAt.get(sessionKey(ref));
       if (head !== undefined) this.#forgetInputs(ref, head);
@@ -449,7 +451,7 @@ export class Oracles {
   /** At the end: acknowledged messages are stored once and in order, refused ones are not, outcomes tell the truth. */
   finish(refs: readonly SessionRef[], spent: number): void {
     for (const input of this.inputs) this.#checkInput(input);
-    if (!this.#hasLost) this.#subAgents.finish(refs);
+    this.#subAgents.finish(refs);
     this.#rewinds.finish(refs);
     if (this.can.limits && spent !== this.#spending.total)
       this.world.violate(`${this.#spending.total} tokens were used, but ${spent} are counted`);

@@ -13,5 +13,11 @@ export const PINNED: Readonly<Record<number, string>> = {
   61: 'a node whose turn was cancelled by another one went on with the next turn, which the other drove: both called the model, and readers saw a text without its beginning',
   669: 'watchers on other nodes were not told of events of an append that had failed, but was stored: they showed a running turn until the next event',
   797: 'a reader that reconnected to a node that was behind was shown a part of the text twice: the cursor of the SDK forgot what it had yielded',
+  24: 'a sub-agent in the background waited for ever, because the turn that showed what it asks was cancelled',
+  37: 'a sub-agent called a tool that a client executes, of which no client learned',
+  94: 'a sub-agent with two tasks counted as done after the first one: what it asked then was shown nowhere',
+  149: 'a sub-agent that had to stop its own sub-agent while a call ran looped for ever: the whole process hung',
+  534: 'what a sub-agent asks was compared with an old state of its parent on another node, and counted as shown',
+  1123: 'a turn that a node had taken over never went on, because the query that followed the one that took it failed',
   73: 'a node that was paused while another one continued its turn up to a question stored its stale step, although the turn waited',
 };

@@ -656,7 +656,9 @@ function sharedStore(database: Database, process: Process, reads: Reads, tracked
         database.takeOver(node, mayTakeOver, limit),
       );
       const leased = taken.map(learn);
-      return leased.length < limit ? [...leased, ...(await unknown(limit - leased.length))] : leased;
+      if (leased.length >= limit) return leased;
+      const more = unknown(limit - leased.length);
+      return [...leased, ...(await (leased.length > 0 ? more.catch(() => []) : more))];
     },
   };
   return {

@@ -20,6 +20,8 @@ export class SubAgentRules {
   /** turns of sub-agents that their parents know of */
   readonly #reported = new Set<string>();
   readonly #cancelledAt = new Map<string, number>();
+  /** Set it if acknowledged events were lost: parents and sub-agents may contradict each other then. */
+  hasLost = false;
 
   constructor(
     private readonly world: World,
@@ -31,7 +33,7 @@ export class SubAgentRules {
 
   /** Call after the events are in the log. */
   committed(ref: SessionRef, events: readonly DurableEvent[]): void {
-    for (const event of events) this.#take(ref, event);
+    if (!this.hasLost) for (const event of events) this.#take(ref, event);
   }
 
   #take(ref: SessionRef, event: DurableEvent): void {
@@ -110,7 +112,7 @@ export class SubAgentRules {
 
   /** At the end: what sub-agents were asked for by calls that still wanted it, their parents have. */
   finish(refs: readonly SessionRef[]): void {
-    for (const ref of refs) {
+    for (const ref of this.hasLost ? [] : refs) {
       const log = this.log(ref);
       const [created] = log;
       if (created?.type !== 'session.created' || !created.parent) continue;
