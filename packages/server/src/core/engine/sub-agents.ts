@@ -4,6 +4,7 @@
  * its parent with `decideReport`, which ignores what the parent knows already, and is repeated until `parent.informed` is stored.
  */
 import {
+  type ApprovalId,
   addSpent,
   type Command,
   type Delegation,
@@ -14,6 +15,7 @@ import {
   type Json,
   NOTHING_SPENT,
   type ParentRef,
+  type QuestionId,
   type SessionId,
   type TurnId,
   textPart,
@@ -24,7 +26,7 @@ import { type Agent, ROLES } from '../session/agent-catalog.ts';
 import { isTainted } from '../session/context.ts';
 import { type DecisionContext, decide, decideRename } from '../session/decide.ts';
 import type { OpenCall, SessionState } from '../session/session-state.ts';
-import { pendingId } from '../session/session-state.ts';
+import { openQuestion, pendingId, waitingCall } from '../session/session-state.ts';
 import {
   childNamed,
   decideInformed,
@@ -33,6 +35,7 @@ import {
   mayDelegate,
   pendingOf,
   type Report,
+  shownOf,
 } from '../session/sub-agents.ts';
 import { modeOf } from './call-plan.ts';
 import type { Caller } from './decision-context.ts';
@@ -72,13 +75,13 @@ export function subAgents(
   /** Records events that other sessions cause, and continues the session with them. */
   const change = (
     ref: SessionRef,
-    decideOn: (session: Session) => (state: SessionState) => readonly DurableEventBody[],
+    decideOn: (session: Session) => Promise<(state: SessionState) => readonly DurableEventBody[]>,
   ): Promise<void> => {
     const { sessions, queue } = internals();
     return sessions.use(ref, async (session) => {
       // Nothing to record on an old state would count as recorded.
       await session.fresh();
-      await session.transact(decideOn(session), queue.hasRoom(session) ? 'if-free' : 'never');
+      await session.transact(await decideOn(session), queue.hasRoom(session) ? 'if-free' : 'never');
       if (!session.role.isRemote) queue.wake(session);
     });
   };
@@ -235,21 +238,28 @@ export function subAgents(
     if (!again && !oldest && told === waits) return;
     const { catalog } = internals().deps;
     const child = { session: session.ref.id, path: parent.path };
-    const report: Report = {
-      child,
-      ended: oldest ? { ...oldest, ...(await outcomeOf(session, oldest.turn)) } : null,
-      pending: pendingOf(state, child),
-      inBackground: state.turn?.reportTo?.background === true,
-      answered: told !== null && told !== waits ? await answerTo(session, told) : null,
-    };
+    const ended = oldest ? { ...oldest, ...(await outcomeOf(session, oldest.turn)) } : null;
     const ref: SessionRef = { owner: session.ref.owner, id: parent.session };
-    await change(ref, (above) => {
+    await change(ref, async (above) => {
       const { created, agent } = above.state;
       const { dialect, domain } = created ?? { dialect: '', domain: catalog.defaultDomain };
       const context = contextOf({ dialect, domain, agent, via: undefined });
-      return (now) => decideReport(now, report, context);
+      const shown = shownOf(above.state, child.session);
+      const report: Report = {
+        child,
+        ended,
+        pending: pendingOf(state, child),
+        inBackground: state.turn?.reportTo?.background === true,
+        settled: shown !== null && shown !== waits ? await settledOf(session, shown) : null,
+      };
+      // A later report has more to tell.
+      return (now) => (pendingId(session.state) === waits ? decideReport(now, report, context) : []);
     });
-    await session.transact((now) => decideInformed(now, oldest?.turn ?? null, waits), 'never');
+    await session.transact(
+      (now) =>
+        decideInformed(now, oldest?.turn ?? null, pendingId(now) === waits ? waits : (now.told ?? null)),
+      'never',
+    );
   }
 
   /** The text of its last step, or why it failed. */
@@ -290,21 +300,22 @@ export function subAgents(
     return { outcome: 'cancelled', text: `The sub-agent was cancelled.${last}`, ...about };
   }
 
-  /** Null if the turn ended first. */
-  async function answerTo(session: Session, id: string): Promise<Report['answered']> {
+  /** What became of the approval or question. Null if it still waits, or if this node does not know of it yet. */
+  async function settledOf({ ref, state }: Session, id: string): Promise<Report['settled']> {
     const { store } = internals().parts;
-    for await (const page of eventsBackwards(store, session.ref, session.state.seq))
+    if (waitingCall(state, id as ApprovalId) || openQuestion(state, id as QuestionId)) return null;
+    for await (const page of eventsBackwards(store, ref, state.seq))
       for (const event of page.toReversed()) {
         if (event.type === 'question.answered' && event.question === id) {
           const { outcome, answers, by, dialect } = event;
-          return { outcome, answers, by, dialect };
+          return { id, answered: { outcome, answers, by, dialect } };
         }
         if (event.type === 'approval.answered' && event.approval === id) {
           const { answer, by, dialect, said, reason } = event;
-          return { answer, by, dialect, said, reason };
+          return { id, answered: { answer, by, dialect, said, reason } };
         }
-        if (event.type === 'approval.requested' && event.approval === id) return null;
-        if (event.type === 'question.asked' && event.question === id) return null;
+        if (event.type === 'approval.requested' && event.approval === id) return { id, answered: null };
+        if (event.type === 'question.asked' && event.question === id) return { id, answered: null };
       }
     return null;
   }

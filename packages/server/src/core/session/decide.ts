@@ -303,7 +303,7 @@ export function decideInput(
   if (command.mode === 'steer') checkSteering(command);
   const events: DurableEventBody[] = state.created ? [] : [sessionCreated(command, context)];
   const superseded = supersedes(command) ? state.turn : null;
-  if (state.turn && state.queue.length >= context.maxQueued) {
+  if ((state.turn || state.rewinding) && state.queue.length >= context.maxQueued) {
     const message = `This session already has ${context.maxQueued} queued messages.`;
     throw new Fault('limited', message, { retryAfterMs: QUEUE_RETRY_MS });
   }

@@ -143,8 +143,12 @@ export type Report = {
   readonly pending: Pending | null;
   /** whether the turn that waits works for the parent in the background */
   readonly inBackground: boolean;
-  /** how what the parent shows was answered; null if it was not */
-  readonly answered: Answered | null;
+  /** what became of what the parent shows; null if it still waits */
+  readonly settled: {
+    readonly id: string;
+    /** null: the turn ended first */
+    readonly answered: Answered | null;
+  } | null;
 };
 
 type Pending = { readonly id: string; readonly from: ChildRef } & (
@@ -185,8 +189,10 @@ export function decideReport(
   const events: DurableEventBody[] = [];
   const ended = turn && call && told && isFor(told, turn.id, call) ? told : null;
   const shown = turn && call ? shownBy(turn, call) : null;
-  if (turn && call && shown && (ended || shown.id !== pending?.id))
-    events.push(mirroredAnswer(turn.id, call.call, { ...shown, answered: report.answered }));
+  const settled = report.settled?.id === shown?.id ? report.settled : null;
+  const isOpen = !ended && !settled;
+  if (turn && call && shown && !isOpen)
+    events.push(mirroredAnswer(turn.id, call.call, { ...shown, answered: settled?.answered ?? null }));
   if (turn && call && ended)
     events.push({
       type: 'tool.ended',
@@ -198,7 +204,7 @@ export function decideReport(
       child: { session: child.session, turn: ended.turn, spent: ended.spent },
       ...(ended.untrusted && { untrusted: true }),
     });
-  else if (turn && call && pending && shown?.id !== pending.id)
+  else if (turn && call && pending && !(shown && isOpen))
     events.push(mirroredRequest(turn.id, call, pending));
   if (events.length > 0 || known.state === 'stopping' || known.state === 'stopped') return events;
   if (told?.reportTo.background) return resultAsInput(state, { child, late: told }, context);
@@ -220,10 +226,16 @@ function shownBy(turn: Turn, call: OpenCall): Shown | null {
   return question?.child ? { id: question.question, kind: 'question', from: question.child } : null;
 }
 
+/** The approval or question of the sub-agent that the session shows. */
+export function shownOf(state: SessionState, child: SessionId): string | null {
+  const call = attached(state, child);
+  return (state.turn && call && shownBy(state.turn, call)?.id) ?? null;
+}
+
 function mirroredAnswer(
   turn: TurnId,
   call: CallId,
-  { id, kind, from, answered }: Shown & Pick<Report, 'answered'>,
+  { id, kind, from, answered }: Shown & { readonly answered: Answered | null },
 ): DurableEventBody {
   const nobody = { by: 'server', dialect: 'server' };
   if (kind === 'approval') {
