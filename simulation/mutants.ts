@@ -22,6 +22,7 @@ const SESSION = 'core/engine/session.ts';
 const TOOLS = 'core/engine/tool-calls.ts';
 const PLAN = 'core/engine/call-plan.ts';
 const DECIDE = 'core/session/decide.ts';
+const SUB_AGENTS = 'core/session/sub-agents.ts';
 const QUEUE = 'core/engine/run-queue.ts';
 const LINK = 'cluster/remote-link.ts';
 const TRANSPORT = 'cluster/pub-sub-transport.ts';
@@ -204,6 +205,114 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     'dialects/kit/subscription-hub.ts',
     'if (cursor && cursor.seq < seq) {',
     'if (cursor && cursor.seq < seq - 1) {',
+  ),
+
+  // Sub-agents.
+  'a sub-agent is created anew when its call runs again': mutant(
+    'core/engine/sub-agents.ts',
+    'const ref: SessionRef = { owner: session.ref.owner, id: child.session };\n    const reportTo',
+    'const ref: SessionRef = { owner: session.ref.owner, id: internals().deps.newId() as SessionId };\n    const reportTo',
+  ),
+  'the answer of a sub-agent is reported again': mutant(
+    SUB_AGENTS,
+    'known.last !== undefined && known.last === report.ended?.turn ? null : report.ended',
+    'report.ended',
+  ),
+  'the outcome of a sub-agent is not told': mutant(
+    'core/engine/sub-agents.ts',
+    'ended = oldest ? {',
+    'ended = oldest && Number.isNaN(0) ? {',
+  ),
+  'what a sub-agent asks is not shown': mutant(
+    SUB_AGENTS,
+    'else if (turn && call && pending && !(shown && isOpen))',
+    'else if (turn && call && pending && !(shown && isOpen) && Number.isNaN(0))',
+  ),
+  'a cancel does not reach sub-agents': mutant(
+    'core/session/evolve.ts',
+    "(child) => child.turn === event.turn && child.state === 'working',",
+    '() => false,',
+  ),
+  'a failed sub-agent is reported as done': mutant(
+    SUB_AGENTS,
+    "outcome: ended.outcome === 'ok' ? 'ok' : 'failed',",
+    "outcome: 'ok',",
+  ),
+  'a report of a sub-agent is compared with an old state': past(
+    'core/engine/sub-agents.ts',
+    '      await session.fresh();\n      await session.transact(await decideOn',
+    '      await session.transact(await decideOn',
+  ),
+  'a later report of a sub-agent is overtaken': past(
+    'core/engine/sub-agents.ts',
+    'pendingId(session.state) === waits ? decideReport(now, report, context) : []',
+    'decideReport(now, report, context)',
+  ),
+  'a turn that waits for a sub-agent leaves it behind': past(
+    'core/session/evolve.ts',
+    "if (child.does === 'wait' && event.outcome !== 'aborted') return state;",
+    "if (child.does === 'wait') return state;",
+  ),
+
+  // Limits on tokens.
+  'a limit is not looked at before a step': mutant(
+    'core/engine/spending.ts',
+    'throw exhausted(limit, now);',
+    'void exhausted(limit, now);',
+  ),
+  'a step is not counted': mutant(
+    'core/session/spending.ts',
+    "case 'step.ended':\n      // A pause",
+    "case 'turn.resumed' as never:\n      // A pause",
+  ),
+  'the limit of a session asks nothing': mutant(
+    'core/session/spending.ts',
+    'if (!reached || !limit) return null;',
+    'if (reached || !reached || !limit) return null;',
+  ),
+  'a limit is announced by every step': mutant(
+    'core/engine/spending.ts',
+    'if (session.state.announced.includes(name)) continue;',
+    '',
+  ),
+
+  // Rewinds.
+  'a call runs before its checkpoint is stored': mutant(
+    TOOLS,
+    'const settle = await deps.checkpoints',
+    'const settle = await (undefined as typeof deps.checkpoints)',
+  ),
+  'a turn starts while files are restored': mutant(
+    'core/session/next-action.ts',
+    "if (rewinding) return { kind: 'restoreFiles', rewind: rewinding };",
+    "if (rewinding && !state.queue.length) return { kind: 'restoreFiles', rewind: rewinding };",
+  ),
+  'the outcome of a rewind is recorded again': mutant(
+    'core/engine/rewind.ts',
+    '({ rewinding }) => (rewinding?.rewind === rewind ? [rewound] : [])',
+    '({ rewinding }) => (rewinding?.rewind === rewind || rewind ? [rewound] : [])',
+  ),
+  'files are queued for without a limit': past(
+    DECIDE,
+    '(state.turn || state.rewinding) && state.queue.length',
+    'state.turn && state.queue.length',
+  ),
+
+  // Instructions of a project.
+  'instructions are used without an answer': mutant(
+    'core/engine/project.ts',
+    "const isAccepted = last.outcome === 'answered' && last.answers?.[ITEM]?.[0] === USE;",
+    "const isAccepted = last.outcome === 'answered';",
+  ),
+  'what is used is not recorded': mutant(
+    'core/engine/project.ts',
+    'if (!isSame(before, files)) await record',
+    'if (!isSame(before, files) && before.length === 0) await record',
+  ),
+  'a person is asked again after the answer': mutant(
+    'core/engine/project.ts',
+    'if (answered) await project.decide',
+    "if (answered && answered.use === 'used') await project.decide",
   ),
 
   // Several nodes.

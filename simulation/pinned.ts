@@ -19,5 +19,8 @@ export const PINNED: Readonly<Record<number, string>> = {
   149: 'a sub-agent that had to stop its own sub-agent while a call ran looped for ever: the whole process hung',
   534: 'what a sub-agent asks was compared with an old state of its parent on another node, and counted as shown',
   1123: 'a turn that a node had taken over never went on, because the query that followed the one that took it failed',
+  100042:
+    'an old report of a sub-agent overtook a newer one: its parent recorded an approval as denied that still waited',
+  100063: 'while files were restored, more messages were queued than the limit allows',
   73: 'a node that was paused while another one continued its turn up to a question stored its stale step, although the turn waited',
 };
