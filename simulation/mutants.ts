@@ -23,6 +23,7 @@ const TOOLS = 'core/engine/tool-calls.ts';
 const PLAN = 'core/engine/call-plan.ts';
 const DECIDE = 'core/session/decide.ts';
 const SUB_AGENTS = 'core/session/sub-agents.ts';
+const TURN_EVENTS = 'core/session/turn-events.ts';
 const QUEUE = 'core/engine/run-queue.ts';
 const LINK = 'cluster/remote-link.ts';
 const TRANSPORT = 'cluster/pub-sub-transport.ts';
@@ -109,7 +110,7 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     'if (turn.steps >= 99) {',
   ),
   'a cancelled turn loses what was streamed': mutant(
-    DECIDE,
+    TURN_EVENTS,
     "if (!open || open.text === '') return [];",
     'if (Boolean(open) || !open) return [];',
   ),
@@ -167,7 +168,7 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     'return { parts: [textPart(toolFault(active, call, thrown).message)], failed: true };',
     'return { parts: [textPart(toolFault(active, call, thrown).message)] };',
   ),
-  'an unknown outcome is reported as done': mutant(DECIDE, "  outcome: 'unknown',", "  outcome: 'ok',"),
+  'an unknown outcome is reported as done': mutant(TURN_EVENTS, "  outcome: 'unknown',", "  outcome: 'ok',"),
   'an approval is answered twice': mutant(
     'core/session/evolve.ts',
     "        phase: event.child ? 'delegated' : 'allowed',",

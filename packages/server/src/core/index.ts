@@ -43,5 +43,5 @@ export type { Figures, Log } from './ports/telemetry.ts';
 export type { CallPeer, ClientAnswer, ClientProgress, ClientRequest, ToolClient } from './ports/tool.ts';
 export { type Agent, AgentCatalog, type Domain, ROLES } from './session/agent-catalog.ts';
 export { answerInText, maySee } from './session/approvals.ts';
-export { directCallId } from './session/decide.ts';
 export { addUsage, awaitsAnswer, type OpenQuestion } from './session/session-state.ts';
+export { directCallId } from './session/turn-events.ts';

@@ -23,8 +23,8 @@ import {
   withVisibleText,
 } from '../session/approvals.ts';
 import { isTainted } from '../session/context.ts';
-import { unknownOutcome } from '../session/decide.ts';
 import type { OpenCall } from '../session/session-state.ts';
+import { unknownOutcome } from '../session/turn-events.ts';
 import { offeredTo } from './model-step.ts';
 import type { Session } from './session.ts';
 import { folderOf, type SessionFolder, withFolder } from './session-folder.ts';

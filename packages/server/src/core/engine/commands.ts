@@ -12,7 +12,8 @@ import {
 } from '@parlance/protocol';
 import type { SessionRef } from '../ports/event-store.ts';
 import { authorise } from '../session/approvals.ts';
-import { AskedByChild, decide, interruption, mayEndTurn } from '../session/decide.ts';
+import { AskedByChild, decide, mayEndTurn } from '../session/decide.ts';
+import { interruption } from '../session/turn-events.ts';
 
 import { compactNow } from './compaction.ts';
 import {

@@ -18,9 +18,9 @@ import {
 import { z } from 'zod';
 import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
 import { checkpointOf, recordOf } from '../session/checkpoint.ts';
-import { interruption } from '../session/decide.ts';
 import { evolve } from '../session/evolve.ts';
 import { initialState, isIdle, type SessionState } from '../session/session-state.ts';
+import { interruption } from '../session/turn-events.ts';
 import { storedEvents } from './event-pages.ts';
 
 export type ReadSession = {

@@ -7,7 +7,7 @@ import type {
   EphemeralEventBody,
   TurnId,
 } from '@parlance/protocol';
-import type { DecisionContext } from '../session/decide.ts';
+import type { StreamedBlock } from '../session/turn-events.ts';
 import { TextBuffer } from './text-buffer.ts';
 
 /** A block of text or reasoning that is being streamed. */
@@ -60,7 +60,7 @@ export function blockEnd(open: OpenBlock | null, now: () => number): DurableEven
 }
 
 /** The block with the text streamed so far. */
-export function streamedSoFar(open: OpenBlock | null, now: () => number): DecisionContext['open'] {
+export function streamedSoFar(open: OpenBlock | null, now: () => number): StreamedBlock | null {
   if (!open) return null;
   const { kind, block } = open;
   return { kind, block, text: String(open.text), durationMs: now() - open.startedAt };

@@ -8,9 +8,9 @@ import {
   textPart,
 } from '@parlance/protocol';
 import { type AgentRequest, OutcomeUnknown, type ToolContext, type ToolResult } from '../ports/tool.ts';
-import { unknownOutcome } from '../session/decide.ts';
 import { mustInform, type OpenCall, type SessionState } from '../session/session-state.ts';
 import { stillRuns } from '../session/sub-agents.ts';
+import { unknownOutcome } from '../session/turn-events.ts';
 import {
   approvalRequested,
   type CallPlan,

@@ -18,18 +18,12 @@ import {
 } from '@parlance/protocol';
 import { LeaseLost } from '../ports/lease.ts';
 import type { OnDelta, Prompt, Provider, ProviderEvent } from '../ports/provider.ts';
-import {
-  abortedCalls,
-  closedBlock,
-  joining,
-  labelsFit,
-  turnStarted,
-  unknownOutcome,
-} from '../session/decide.ts';
+import { joining, labelsFit } from '../session/decide.ts';
 import { isSameModel, mayFallBack } from '../session/fallback.ts';
 import { type NextAction, nextAction } from '../session/next-action.ts';
 import { addUsage, type SessionState } from '../session/session-state.ts';
 import { promptTokens } from '../session/tokens.ts';
+import { abortedCalls, closedBlock, turnStarted, unknownOutcome } from '../session/turn-events.ts';
 import { questionAsked } from './call-plan.ts';
 import { compactForVendor, compactIfFull } from './compaction.ts';
 import {

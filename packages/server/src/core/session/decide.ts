@@ -3,7 +3,6 @@ import {
   type AgentRef,
   type ApprovalId,
   answersText,
-  type BlockId,
   type CallId,
   type ChildRef,
   type Command,
@@ -26,16 +25,15 @@ import {
 } from '@parlance/protocol';
 
 import {
-  type OpenCall,
   type OpenQuestion,
   openQuestion,
-  type QueuedInput,
   questionForMessage,
   type SessionState,
   type Turn,
   waitingCall,
 } from './session-state.ts';
 import { limitAfter } from './spending.ts';
+import { interruption, type StreamedBlock, turnStarted } from './turn-events.ts';
 
 /**
  * Returns the events of the command, or none if it no longer has an effect. Throws a `Fault` if it is
@@ -146,12 +144,7 @@ export type DecisionContext = {
   /** the agent that answers this input, if it differs from the session's */
   readonly answeredBy: AgentRef | undefined;
   /** the block that is being streamed, for commands that may end a turn */
-  readonly open: {
-    readonly kind: 'text' | 'reasoning';
-    readonly block: BlockId;
-    readonly text: string;
-    readonly durationMs: number;
-  } | null;
+  readonly open: StreamedBlock | null;
   /** the input to replace and its event number, or null */
   readonly replaced: { readonly input: InputId; readonly seq: number } | null;
   /** whether the approval or question that the command answers was in this session */
@@ -642,76 +635,3 @@ export function decideCancel(
 /** False if the command names a different turn. */
 export const endsRunningTurn = ({ turn }: CancelTurn, state: SessionState): boolean =>
   turn === undefined || turn === state.turn?.id;
-
-// The events that start, interrupt and close a turn.
-
-/** The id of a call that a user requested directly. */
-export const directCallId = (turn: TurnId): CallId => `call_${turn}` as CallId;
-
-/** Starts a turn for the input, with its direct call if any. */
-export function turnStarted(next: QueuedInput, agent: AgentRef): DurableEventBody[] {
-  const turn = next.turn ?? (next.input as string as TurnId);
-  const started: DurableEventBody = {
-    type: 'turn.started',
-    turn,
-    input: next.input,
-    agent: next.agent ?? agent,
-  };
-  if (!next.call) return [started];
-  return [started, { type: 'call.requested', turn, call: directCallId(turn), ...next.call }];
-}
-
-/** Ends the turn now: keeps the streamed part of the open block and stops open calls. */
-export function interruption(
-  turn: Turn,
-  reason: 'cancelled' | 'superseded' | 'denied',
-  open: DecisionContext['open'],
-): DurableEventBody[] {
-  return [
-    ...closedBlock(turn, open),
-    ...turn.calls.flatMap((call) => stoppedCall(call, turn.id)),
-    { type: 'turn.cancelled', turn: turn.id, reason },
-  ];
-}
-
-export function closedBlock(turn: Turn, open: DecisionContext['open']): DurableEventBody[] {
-  if (!open || open.text === '') return [];
-  const { block, text, durationMs } = open;
-  return open.kind === 'text'
-    ? [{ type: 'text.ended', turn: turn.id, block, text, interrupted: true }]
-    : [{ type: 'reasoning.ended', turn: turn.id, block, text, durationMs, interrupted: true }];
-}
-
-/** A running call may have been executed, entirely or in part, before it was stopped. */
-const stoppedCall = (call: OpenCall, turn: TurnId): DurableEventBody[] =>
-  call.phase === 'running'
-    ? [{ ...unknownOutcome(call, turn, 'Aborted while it ran.'), interrupted: true }]
-    : abortedCalls([call], turn);
-
-export const abortedCalls = (calls: readonly OpenCall[], turn: TurnId): DurableEventBody[] =>
-  calls.map((call) => ({
-    type: 'tool.ended',
-    turn,
-    call: call.call,
-    outcome: 'aborted',
-    parts: [textPart('aborted')],
-    durationMs: 0,
-  }));
-
-/** The call has started, but its outcome is unknown. */
-export const unknownOutcome = (
-  call: OpenCall,
-  turn: TurnId,
-  why: string,
-): DurableEventBody<'tool.ended'> => ({
-  type: 'tool.ended',
-  turn,
-  call: call.call,
-  outcome: 'unknown',
-  parts: [
-    textPart(
-      `${why} The outcome is unknown: it may have happened wholly, in part or not at all. It was not repeated.`,
-    ),
-  ],
-  durationMs: 0,
-});
