@@ -10,11 +10,17 @@ import { layoutProblems } from './layout.ts';
 
 let app: Console;
 let model: ScriptedModel;
+let begin = Promise.withResolvers<void>();
 let finish = Promise.withResolvers<void>();
 
 const slow: Step = async () => {
   await finish.promise;
   return { say: 'The dependencies are current.' };
+};
+
+const looks: Step = async () => {
+  await begin.promise;
+  return { call: 'list_files', input: { path: '.' } };
 };
 
 const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
@@ -37,7 +43,7 @@ const SCRIPTS: Readonly<Record<string, readonly Step[]>> = {
     { call: 'shell', input: { command: ['touch', 'tested'] } },
     { say: 'All tests pass.' },
   ],
-  'Look for newer dependencies': [slow],
+  'Look for newer dependencies': [looks, slow],
 };
 
 describe.skipIf(NO_BROWSER)('sub-agents', () => {
@@ -52,12 +58,16 @@ describe.skipIf(NO_BROWSER)('sub-agents', () => {
   afterEach(() => expect(app.problems()).toEqual([]));
 
   async function start(how: Parameters<Console['open']>[1] = {}): Promise<Page> {
+    begin = Promise.withResolvers<void>();
     finish = Promise.withResolvers<void>();
     const page = await app.open('/', how);
     await page.getByRole('textbox', { name: /message/i }).fill('Prepare the release');
     await page.keyboard.press('Enter');
     await visible(page.getByRole('button', { name: /notes.*Release notes.*Done/ }));
     await visible(page.getByRole('article', { name: 'Approval for agent' }));
+    // What it does is shown to those who are there.
+    begin.resolve();
+    await visible(page.getByRole('button', { name: /updates.*list_files.*\d+ tokens.*Running/ }));
     return page;
   }
 
@@ -77,7 +87,7 @@ describe.skipIf(NO_BROWSER)('sub-agents', () => {
     finish.resolve();
     await visible(page.locator('.markdown').getByText('Everything is ready.', { exact: true }));
     await visible(
-      page.getByRole('button', { name: /updates.*The dependencies are current\..*10\d tokens.*Done/ }),
+      page.getByRole('button', { name: /updates.*The dependencies are current\..*\d+ tokens.*Done/ }),
     );
     // Lists of other readers leave them out, also while they start.
     await page.reload();
@@ -123,6 +133,9 @@ describe.skipIf(NO_BROWSER)('sub-agents', () => {
       await visible(page.getByRole('region', { name: 'Sub-agent notes' }));
       for (const width of [320, 768, 1_440]) {
         await page.setViewportSize({ width, height: 900 });
+        // The button that leads to the end covers what is below it.
+        await page.evaluate("document.querySelector('.transcript').scrollTop = 1e6");
+        await removed(page.locator('.to-end'));
         expect(await layoutProblems(page)).toEqual([]);
         if (process.env.SCREENSHOT)
           await page.screenshot({ path: `${process.env.SCREENSHOT}.${colorScheme}-${width}.png` });

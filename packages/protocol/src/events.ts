@@ -425,13 +425,15 @@ export const EVENTS = {
     offset: z.number().int().min(0),
     text: z.string(),
   }),
-  /** Progress of a call that runs in a client. */
+  /** Progress of a call that runs in a client or in a sub-agent. */
   'call.progress': ephemeral('turn', {
     call: CallId,
     execution: z.string(),
     status: z.enum(['queued', 'executing', 'completed', 'failed', 'timeout']),
     progress: z.number().optional(),
     message: z.string().optional(),
+    /** what the sub-agent has spent on it so far */
+    spent: Spent.optional(),
   }),
 };
 

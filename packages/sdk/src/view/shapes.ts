@@ -215,7 +215,7 @@ export type CallView = Numbered & {
 
 export type CallProgress = Pick<
   EphemeralEvent<'call.progress'>,
-  'execution' | 'status' | 'progress' | 'message'
+  'execution' | 'status' | 'progress' | 'message' | 'spent'
 >;
 
 export type CallState =

@@ -54,10 +54,11 @@ function ofCall(
   const asks = items.some(
     (item) => item.kind === 'question' && item.call === call && item.state.status === 'pending',
   );
-  const message = state.phase === 'running' ? state.progress?.message : undefined;
+  const { message, spent } = (state.phase === 'running' && state.progress) || {};
   return {
     ...about,
     status: state.phase === 'waiting' || asks ? 'waiting' : 'working',
     ...(message !== undefined && { message }),
+    ...(spent && { spent }),
   };
 }

@@ -242,8 +242,8 @@ export function ended(call: CallView, event: DurableEvent<'tool.ended'>): CallVi
 
 export function progressed(call: CallView, live: EphemeralEvent<'call.progress'>): CallView {
   if (call.state.phase !== 'running') return call;
-  const { execution, status, progress, message } = live;
-  return { ...call, state: { phase: 'running', progress: { execution, status, progress, message } } };
+  const { execution, status, progress, message, spent } = live;
+  return { ...call, state: { phase: 'running', progress: { execution, status, progress, message, spent } } };
 }
 
 // Questions

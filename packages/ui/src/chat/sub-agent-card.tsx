@@ -26,7 +26,8 @@ type CardProps = {
 export function SubAgentCard({ session, call, state, rowIn }: CardProps) {
   const { child, state: now } = call;
   const name = child.path.at(-1) ?? '';
-  const spent = now.phase === 'ended' ? now.child?.spent : undefined;
+  const spent =
+    now.phase === 'ended' ? now.child?.spent : now.phase === 'running' ? now.progress?.spent : undefined;
   return (
     <Collapsible
       name={`call ${call.call}`}

@@ -171,6 +171,15 @@ test('the status of a session follows its events', () => {
   for (const [got, expected] of states) expect(got).toBe(expected as never);
 });
 
+test('a sub-agent waits, or is done, when its parent knows', () => {
+  const running = { ...session, status: 'running' as const };
+  expect(after(running, 'parent.informed', { turns: [], waits: 'approval' }).status).toBe('waiting');
+  expect(after(running, 'parent.informed', { turns: ['turn'], waits: null }).status).toBe('idle');
+  expect(after(running, 'parent.informed', { turns: [], waits: null }).status).toBe('running');
+  const failed = { ...session, status: 'failed' as const };
+  expect(after(failed, 'parent.informed', { turns: ['turn'], waits: null }).status).toBe('failed');
+});
+
 test('an input names an unnamed session and unarchives it', () => {
   const parts = [{ type: 'text', text: '  Hello\n there ' }];
   const said = after({ ...session, archived: true }, 'input.accepted', { parts });

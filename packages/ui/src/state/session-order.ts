@@ -97,20 +97,26 @@ export function reduceSession(session: Session, event: Happened): Session {
     ...session,
     ...change,
     agent: agent?.id ?? session.agent,
-    status: statusAfter(event) ?? session.status,
+    status: statusAfter(event, session.status) ?? session.status,
     head: event.seq,
     updatedAt: isActivity(event) ? new Date(event.at).toISOString() : session.updatedAt,
   };
 }
 
-function statusAfter({ type }: Happened): Session['status'] | null {
-  switch (type) {
+function statusAfter(event: Happened, before: Session['status']): Session['status'] | null {
+  switch (event.type) {
     case 'turn.started':
     case 'turn.resumed':
     case 'approval.answered':
+    case 'question.answered':
     case 'tool.ended':
       return 'running';
+    // Until then, a sub-agent runs for the server.
+    case 'parent.informed':
+      if (event.waits !== null) return 'waiting';
+      return event.turns.length > 0 && before === 'running' ? 'idle' : null;
     case 'approval.requested':
+    case 'question.asked':
     case 'call.deferred':
       return 'waiting';
     case 'turn.failed':

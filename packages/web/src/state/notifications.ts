@@ -69,6 +69,8 @@ export function followNotifications(): () => void {
 async function notify(event: NotifiedEvent): Promise<void> {
   if (!wanted.get() || !canNotify() || !concerns(event) || (await isAnyTabVisible())) return;
   const session = await sessionOf(event);
+  // What a sub-agent asks and answers is news of the session that it works for.
+  if (session?.parent !== undefined) return;
   // Clients of model APIs begin an ephemeral session for each request.
   if (session === null || (session.ephemeral && event.type !== 'approval.requested')) return;
   await showNotification({

@@ -390,10 +390,19 @@ export function subAgents(
       const { sessions, deps } = internals();
       const above: SessionRef = { owner: ref.owner, id: created.parent.session };
       const { call } = reportTo;
+      const steps = events.filter((event) => event.type === 'step.ended');
+      const spent = steps.reduce(addSpent, turn.spent);
       sessions
         .use(above, async (session) => {
           if (session.state.turn?.calls.some((open) => open.child?.session === ref.id))
-            session.publish({ type: 'call.progress', call, execution: ref.id, status: 'executing', message });
+            session.publish({
+              type: 'call.progress',
+              call,
+              execution: ref.id,
+              status: 'executing',
+              message,
+              spent,
+            });
         })
         .catch((err) => deps.log.warn({ err, session: above.id }, 'failed to show progress'));
     },
