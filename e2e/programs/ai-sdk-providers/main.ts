@@ -1,75 +1,91 @@
 /**
- * The AI SDK with its providers for OpenAI and Anthropic: texts, streams, tools, and conversations that refer
- * to stored items. Each conversation is one session.
+ * The AI SDK 5, 6 and 7 with its providers for OpenAI and Anthropic: texts, streams, tools, and conversations that refer
+ * to stored items. Each conversation is one session. A permanent refusal of the model's vendor is one request.
  */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { type Answer, type ChatRequest, scriptedModel } from '../../scripted-model.ts';
-import { getJson, startProcess } from '../../server-process.ts';
-import { installed } from '../install.ts';
+import type { Answer, ChatRequest } from '../../scripted-model.ts';
+import { againstServer } from '../against-server.ts';
 
-const PACKAGES = ['ai@7.0.169', '@ai-sdk/openai@4.0.115', '@ai-sdk/anthropic@4.0.102', 'zod@4.6.7'];
+const VERSIONS = {
+  5: ['ai@5.0.277', '@ai-sdk/openai@2.0.130', '@ai-sdk/anthropic@2.0.112', 'zod@4.6.7'],
+  6: ['ai@6.0.322', '@ai-sdk/openai@3.0.141', '@ai-sdk/anthropic@3.0.137', 'zod@4.6.7'],
+  7: ['ai@7.0.169', '@ai-sdk/openai@4.0.115', '@ai-sdk/anthropic@4.0.102', 'zod@4.6.7'],
+} as const;
+
+/** Statuses with which a model API refuses a request for good. */
+const REFUSALS = [400, 401, 403, 404, 413, 422];
 
 function answerTo({ messages }: ChatRequest): Answer {
   const last = messages.at(-1);
   const text = JSON.stringify(last?.content ?? '');
+  const [, status] = /refuse (\d+)/.exec(text) ?? [];
+  if (status) return { status: Number(status), message: 'temperature must be 1' };
   if (last?.role === 'tool') return { say: `It is ${String(last.content)}.` };
   if (text.includes('weather')) return { call: 'weather', input: { city: 'Rome' } };
   return { say: `Turn ${messages.filter(({ role }) => role === 'user').length}.`, think: 'Hm.' };
 }
 
-const folder = await installed('ai-sdk-providers', PACKAGES);
-const work = mkdtempSync(join(tmpdir(), 'parlance-ai-sdk-'));
-const model = scriptedModel(answerTo);
-const server = await startProcess(work, { OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
-
-const PROGRAM = `
+const head = (http: string): string => `
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { createOpenAI } from '@ai-sdk/openai';
-import { generateText, isStepCount, streamText, tool } from 'ai';
+import * as ai from 'ai';
 import { z } from 'zod';
 
-const openai = createOpenAI({ baseURL: '${server.http}/openai/v1', apiKey: 'none' });
-const anthropic = createAnthropic({ baseURL: '${server.http}/anthropic/v1', apiKey: 'none' });
+const { generateText, streamText, tool } = ai;
+const steps = ai.isStepCount ?? ai.stepCountIs;
+const openai = createOpenAI({ baseURL: '${http}/openai/v1', apiKey: 'none' });
+const anthropic = createAnthropic({ baseURL: '${http}/anthropic/v1', apiKey: 'none' });
+const models = [openai('parlance'), openai.chat('parlance'), anthropic('parlance')];
+`;
+
+const CONVERSATIONS = `
 const weather = tool({
   description: 'The weather of a city.',
   inputSchema: z.object({ city: z.string() }),
   execute: async ({ city }) => 'sunny in ' + city,
 });
-for (const model of [openai('parlance'), openai.chat('parlance'), anthropic('parlance')]) {
+for (const model of models) {
   const messages = [];
   const say = async (content, more = {}) => {
     messages.push({ role: 'user', content });
     const result = await generateText({ model, messages, ...more });
-    messages.push(...result.responseMessages);
+    messages.push(...(result.responseMessages ?? result.response.messages));
     return result.text;
   };
-  const lines = [await say('hello'), await say('weather', { tools: { weather }, stopWhen: isStepCount(3) })];
+  const lines = [await say('hello'), await say('weather', { tools: { weather }, stopWhen: steps(3) })];
   messages.push({ role: 'user', content: 'bye' });
   lines.push(await streamText({ model, messages }).text);
   console.log(lines.join(' | '));
 }
 `;
 
-try {
-  const file = join(folder, 'program.mjs');
-  writeFileSync(file, PROGRAM);
-  const child = Bun.spawn(['node', file], {
-    cwd: folder,
-    env: { PATH: process.env.PATH ?? '' },
-    stdout: 'pipe',
-    stderr: 'pipe',
+const REFUSED = `
+for (const model of models)
+  for (const status of ${JSON.stringify(REFUSALS)}) {
+    const prompt = 'refuse ' + status;
+    const whole = await generateText({ model, prompt }).then(() => 'answered', (error) => error.statusCode);
+    let streamed;
+    await streamText({ model, prompt, onError: ({ error }) => { streamed = error.statusCode; } }).consumeStream();
+    console.log([status, whole, streamed].join(' '));
+  }
+`;
+
+for (const [version, packages] of Object.entries(VERSIONS))
+  await againstServer(`ai-sdk-${version}`, packages, answerTo, async ({ http, model, run, sessions }) => {
+    const expected = 'Turn 1. | It is sunny in Rome. | Turn 3.';
+    const said = await run('conversations', head(http) + CONVERSATIONS);
+    assert.deepEqual(said, [expected, expected, expected], version);
+    assert.equal(await sessions(), 3, 'each conversation is one session');
+
+    const before = model.requests.length;
+    const lines = await run('refused', head(http) + REFUSED);
+    const told = (status: number) => (status === 422 ? 400 : status);
+    const each = REFUSALS.map((status) => `${status} ${told(status)} ${told(status)}`);
+    assert.deepEqual(lines, [...each, ...each, ...each], version);
+    assert.equal(
+      model.requests.length - before,
+      2 * lines.length,
+      'one request for each, whole and streamed',
+    );
+    console.log(`AI SDK ${version}: passed`);
   });
-  const [code, out, err] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()]);
-  assert.equal(code, 0, out + err);
-  const expected = 'Turn 1. | It is sunny in Rome. | Turn 3.';
-  assert.deepEqual(out.trim().split('\n'), [expected, expected, expected]);
-  const { sessions } = await getJson<{ sessions: object[] }>(`${server.http}/v1/sessions`);
-  assert.equal(sessions.length, 3, 'each conversation is one session');
-} finally {
-  await server.kill();
-  model.stop();
-  rmSync(work, { recursive: true, force: true });
-}
