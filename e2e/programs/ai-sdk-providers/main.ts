@@ -31,6 +31,7 @@ import { createOpenAI } from '@ai-sdk/openai';
 import * as ai from 'ai';
 import { z } from 'zod';
 
+globalThis.AI_SDK_LOG_WARNINGS = false;
 const { generateText, streamText, tool } = ai;
 const steps = ai.isStepCount ?? ai.stepCountIs;
 const openai = createOpenAI({ baseURL: '${http}/openai/v1', apiKey: 'none' });

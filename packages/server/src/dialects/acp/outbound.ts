@@ -38,7 +38,7 @@ import {
   trackInputs,
   type WaitingApprovals,
 } from '../kit/tracking.ts';
-import type { Body, CallContent, Chunk, Permission, Update } from './contract.ts';
+import type { Body, CallContent, Chunk, Form, Permission, Update } from './contract.ts';
 import { callFields, diffsOf, diffsToApprove, planOf } from './tool-calls.ts';
 
 /** Merges chunks of one message. */
@@ -357,18 +357,14 @@ function formRequest(sessionId: string, asked: Omit<OpenQuestion, 'seq' | 'at'>)
   const from = path.length > 0 ? [`${pathText(path)} asks:`] : [];
   const message = [...from, ...(title ? [title] : []), ...questions.map(({ text }) => text)].join('\n');
   const { type, properties, required } = formSchema({ questions });
-  return {
-    jsonrpc: '2.0',
-    id: question,
-    method: 'elicitation/create',
-    params: {
-      sessionId,
-      ...(call !== undefined && { toolCallId: call }),
-      mode: 'form',
-      message,
-      requestedSchema: { type, properties, required },
-    },
+  const params: Form = {
+    sessionId,
+    ...(call !== undefined && { toolCallId: call }),
+    mode: 'form',
+    message,
+    requestedSchema: { type, properties, required },
   };
+  return { jsonrpc: '2.0', id: question, method: 'elicitation/create', params };
 }
 
 /** For other clients: the next prompt answers it. */
