@@ -7,7 +7,7 @@ import type { DurableEvent } from '../../packages/protocol/src/index.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { getJson } from '../server-process.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, chooseOption, openConsole, removed, submitInput, titled, visible } from './console.ts';
+import { type Console, openConsole, pickOption, removed, submitInput, titled, visible } from './console.ts';
 
 const fileOf = (name: string): string => join(app.server.root, name);
 const cardOf = (page: Page, words: string): Locator => page.locator('.approval').filter({ hasText: words });
@@ -41,14 +41,9 @@ const SCRIPTED = `(async () => {
     key(document.body, 'Enter');
     await rendered();
   }
-  const mode = find('select[aria-label="Approval mode"]');
-  const before = mode.value;
-  for (const { value } of mode.options) {
-    mode.value = value;
-    for (const type of ['input', 'change']) mode.dispatchEvent(new Event(type, how));
-    await rendered();
-  }
-  mode.value = before;
+  find('[aria-label^="Approval mode"]').click();
+  await rendered();
+  for (const option of document.querySelectorAll('[role=menuitemradio]')) option.click();
   const field = find('textarea');
   write(field, '/approval auto-edit');
   await rendered();
@@ -141,8 +136,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
     expect(existsSync(fileOf('scripted.txt'))).toBe(false);
 
     sent = [];
-    const mode = page.getByLabel('Approval mode');
-    await Promise.all([page.waitForRequest(/\/commands$/), chooseOption(mode, 'auto-edit')]);
+    await Promise.all([page.waitForRequest(/\/commands$/), pickOption(page, 'Approval mode', 'Edit freely')]);
     await card.getByRole('button', { name: 'Allow once' }).focus();
     await page.keyboard.press('Enter');
     await visible(page.locator('.call').getByText('Allowed once by you.'));

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import type { Page } from 'playwright-core';
 import type { DictatedModel } from '../scripted-model.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { chooseOption, removed, visible } from './console.ts';
+import { pickOption, removed, visible } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';
 import { layoutProblems } from './layout.ts';
 
@@ -167,15 +167,15 @@ describe.skipIf(NO_BROWSER)('composer', () => {
   test('full-auto is confirmed first', async () => {
     await chat.begin();
     await chat.turn('Hello', 'Hello!');
-    const mode = page.getByRole('combobox', { name: 'Approval mode' });
-    await chooseOption(mode, 'full-auto');
+    const full = page.getByRole('button', { name: 'Approval mode: Full access' });
+    await pickOption(page, 'Approval mode', 'Full access');
     const question = page.getByRole('dialog', { name: 'Run everything without asking?' });
     await question.getByRole('button', { name: 'Cancel' }).click();
-    expect(await mode.inputValue()).not.toBe('full-auto');
-    await chooseOption(mode, 'full-auto');
-    await question.getByRole('button', { name: 'Turn on full-auto' }).click();
-    await visible(page.locator('select[data-risky]'));
-    expect(await mode.inputValue()).toBe('full-auto');
+    expect(await full.count()).toBe(0);
+    await pickOption(page, 'Approval mode', 'Full access');
+    await question.getByRole('button', { name: 'Turn on full access' }).click();
+    await visible(full);
+    await visible(page.locator('.picker[data-risky]'));
   });
 
   test('a message during a turn is shown as queued, and processed afterwards', async () => {
@@ -285,7 +285,7 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await chat.turn('Hello', 'Hello yourself.');
     await chat.field.fill('/approval auto-edit');
     await page.keyboard.press('Enter');
-    await visible(page.locator('.toast').getByText('Approval mode: auto-edit.'));
+    await visible(page.locator('.toast').getByText('Approval mode: Edit freely.'));
     const id = decodeURIComponent(page.url().split('/sessions/')[1] ?? '');
     const session = (await (await fetch(`${chat.app.server.http}/v1/sessions/${id}`)).json()) as {
       now: { approvalMode: string };

@@ -149,3 +149,9 @@ export async function chooseOption(select: Locator, wanted: string): Promise<voi
 
 export const titled = (page: Page, title: string): Promise<void> =>
   page.locator(`xpath=/html/head/title[.="${title}"]`).waitFor({ state: 'attached' });
+
+/** Opens the picker with that label below the message field and chooses an option by the beginning of its text. */
+export async function pickOption(page: Page, label: string, wanted: string): Promise<void> {
+  await page.getByRole('button', { name: new RegExp(`^${label}: `) }).click();
+  await page.getByRole('menuitemradio', { name: new RegExp(`^${wanted}`) }).click();
+}

@@ -1,6 +1,6 @@
 /** Dialogs, menus and sections of the console that are not pages of their own, to be opened one after the other in one tab. */
 import type { Page } from 'playwright-core';
-import { chooseOption, visible } from './console.ts';
+import { pickOption, visible } from './console.ts';
 import type { Shown } from './pages.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -55,8 +55,16 @@ export const DIALOGS: readonly Shown[] = [
     name: 'full-auto',
     path: '/',
     async ready(page) {
-      await chooseOption(page.getByLabel('Approval mode'), 'full-auto');
+      await pickOption(page, 'Approval mode', 'Full access');
       await visible(dialog(page));
+    },
+  },
+  {
+    name: 'agents',
+    path: '/',
+    async ready(page) {
+      await page.getByRole('button', { name: /^Agent:/ }).click();
+      await visible(page.getByRole('menu', { name: 'Agent' }));
     },
   },
   {

@@ -281,7 +281,11 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     await visible(row.getByText('Pirate (default), Comedian'));
 
     await page.goto(`${app.server.http}/#/`);
-    await chooseOption(page.getByLabel('Domain'), 'High seas');
+    await page.getByRole('button', { name: /^Agent:/ }).click();
+    await page
+      .getByRole('group', { name: 'High seas' })
+      .getByRole('menuitemradio', { name: /^Pirate/ })
+      .click();
     await page.waitForURL(/domain=high-seas/);
     await page.getByRole('textbox', { name: /message/i }).fill('hello');
     await page.keyboard.press('Enter');

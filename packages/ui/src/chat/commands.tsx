@@ -4,9 +4,17 @@ import { useState } from 'react';
 import { attempt, toast } from '../components/controls.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { ModelPicker } from '../components/model-picker/model-picker.tsx';
+import { OptionPicker } from '../components/option-picker.tsx';
 import { may } from '../state/may.ts';
 import { useServer } from '../state/server.ts';
-import { applySlash, approvalModes, type Slash, type SlashContext, slashesFor } from './slash.ts';
+import {
+  applySlash,
+  approvalModes,
+  approvalName,
+  type Slash,
+  type SlashContext,
+  slashesFor,
+} from './slash.ts';
 
 export type Chosen = {
   /** null: the server's default */
@@ -17,59 +25,73 @@ export type Chosen = {
   readonly domain: string;
 };
 
-type PickersProps = { readonly chosen: Chosen; readonly onChoose: (change: Partial<Chosen>) => void };
+type PickersProps = {
+  readonly chosen: Chosen;
+  /** the session does not exist yet: it can begin in any domain */
+  readonly isNew?: boolean;
+  readonly onChoose: (change: Partial<Chosen>) => void;
+};
 
 const FULL_AUTO = 'full-auto' satisfies ApprovalMode;
 
-export function Pickers({ chosen, onChoose }: PickersProps) {
+/** An agent can be in several domains. */
+const SEPARATOR = '\n';
+
+export function Pickers({ chosen, isNew = false, onChoose }: PickersProps) {
   const about = useServer();
   const [confirming, setConfirming] = useState(false);
   const { agents, domains } = about;
   const domain = domains.find(({ id }) => id === chosen.domain);
-  const offered = agents.filter(({ id }) => !domain || domain.agents.includes(id));
   const agent = chosen.agent ?? domain?.defaultAgent ?? '';
-  const agentModel = agents.find(({ id }) => id === agent)?.model;
+  const known = agents.find(({ id }) => id === agent);
+  const offered = isNew || !domain ? domains : [domain];
+  const groups = offered.map(({ id: group, name: label, agents: ids }) => ({
+    label,
+    options: agents
+      .filter(({ id }) => ids.includes(id))
+      .map(({ id, name, description }) => ({ id: `${group}${SEPARATOR}${id}`, name, about: description })),
+  }));
+  const mode = chosen.approval ?? about.approval;
   return (
     <div className="pickers">
       <ModelPicker
         value={chosen.model}
-        fallback={agentModel ?? about.model}
+        fallback={known?.model ?? about.model}
         onChoose={(model) => onChoose({ model })}
       />
-      <select
-        className="picker"
-        aria-label="Agent"
-        title="Agent of this session"
-        value={agent}
-        onChange={({ target }) => onChoose({ agent: target.value })}
-      >
-        {!offered.some(({ id }) => id === agent) && <option value={agent}>{agent}</option>}
-        {offered.map(({ id, name }) => (
-          <option key={id} value={id}>
-            {name}
-          </option>
-        ))}
-      </select>
+      <OptionPicker
+        label="Agent"
+        icon="agent"
+        value={`${chosen.domain}${SEPARATOR}${agent}`}
+        shown={known?.name ?? agent}
+        groups={groups.filter(({ options }) => options.length > 0)}
+        onChoose={(id) => {
+          const [to = '', next = ''] = id.split(SEPARATOR);
+          onChoose({ agent: next, ...(isNew && { domain: to }) });
+        }}
+      />
       {may(about, 'tool:approve') && (
-        <select
-          className="picker"
-          aria-label="Approval mode"
-          title="What runs without approval"
-          data-risky={(chosen.approval ?? about.approval) === FULL_AUTO || undefined}
+        <OptionPicker
+          label="Approval mode"
+          icon="shield"
+          isRisky={mode === FULL_AUTO}
           value={chosen.approval ?? ''}
-          onChange={({ target }) =>
-            target.value === FULL_AUTO
+          shown={approvalName(mode)}
+          groups={[
+            {
+              label: 'Approval mode',
+              options: [
+                { id: '', name: 'As the server', about: `Now: ${approvalName(about.approval)}` },
+                ...approvalModes(about),
+              ],
+            },
+          ]}
+          onChoose={(id) =>
+            id === FULL_AUTO
               ? setConfirming(true)
-              : onChoose({ approval: target.value === '' ? null : (target.value as ApprovalMode) })
+              : onChoose({ approval: id === '' ? null : (id as ApprovalMode) })
           }
-        >
-          <option value="">{about.approval} (default)</option>
-          {approvalModes(about).map(({ id }) => (
-            <option key={id} value={id}>
-              {id}
-            </option>
-          ))}
-        </select>
+        />
       )}
       {confirming && (
         <FullAutoDialog
@@ -123,7 +145,7 @@ function FullAutoDialog({ onConfirm, onClose }: FullAutoProps) {
   return (
     <Dialog
       title="Run everything without asking?"
-      confirm="Turn on full-auto"
+      confirm="Turn on full access"
       danger
       onClose={onClose}
       onConfirm={onConfirm}

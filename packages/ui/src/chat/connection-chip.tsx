@@ -4,17 +4,13 @@ import { useDisconnectedLately } from '../state/activity.ts';
 
 type ChipProps = { readonly connection: ConnectionState; readonly retryNow: () => void };
 
-/** Whether the view is up to date. If the server cannot be reached at all, the bar above the page says so. */
+/** That the view is out of date, and why. If the server cannot be reached at all, the bar above the page says so. */
 export function ConnectionChip({ connection, retryNow }: ChipProps) {
   const isDisconnected = useDisconnectedLately();
   if (isDisconnected && connection.status !== 'live') return null;
   switch (connection.status) {
     case 'live':
-      return (
-        <Chip variant="good" title="Connected: the view is up to date">
-          Live
-        </Chip>
-      );
+      return null;
     case 'connecting':
       return <Chip variant="busy">{connection.failures > 0 ? 'Reconnecting …' : 'Connecting …'}</Chip>;
     case 'waiting':

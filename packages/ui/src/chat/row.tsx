@@ -239,7 +239,9 @@ export const InputRow = memo(function InputRow({
             Interrupted turn
           </Chip>
         )}
-        {dialect !== 'native' && <Chip title="Dialect of the sender">via {dialect}</Chip>}
+        {dialect !== 'native' && (
+          <Chip title="The client that has sent it speaks this protocol">via {dialect}</Chip>
+        )}
         {input.agent && <Chip>to {input.agent.name}</Chip>}
         {parts.length < input.parts.length && (
           <Chip variant="waiting" title="The page was sent as untrusted content">

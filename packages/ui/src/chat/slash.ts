@@ -123,8 +123,8 @@ function argumentsOf(name: SlashName | undefined, about: About): readonly Argume
       return about.domains.map(({ id, name, description }) => ({ id, label: name, about: description }));
     case 'approval':
       return [
-        { id: AS_SERVER, label: AS_SERVER, about: `Server default: ${about.approval}` },
-        ...approvalModes(about).map(({ id, about }) => ({ id, label: id, about })),
+        { id: AS_SERVER, label: AS_SERVER, about: `Server default: ${approvalName(about.approval)}` },
+        ...approvalModes(about).map(({ id, name, about }) => ({ id, label: id, about: `${name}: ${about}` })),
       ];
     default:
       return [];
@@ -132,10 +132,13 @@ function argumentsOf(name: SlashName | undefined, about: About): readonly Argume
 }
 
 const MODES = [
-  { id: 'suggest', about: 'Ask before every command and file change' },
-  { id: 'auto-edit', about: 'Edit files in the working directory without asking; ask before commands' },
-  { id: 'full-auto', about: 'Also run commands without asking, in the sandbox' },
+  { id: 'suggest', name: 'Ask first', about: 'Asks before every command and file change' },
+  { id: 'auto-edit', name: 'Edit freely', about: 'Edits files in the working folder; asks before commands' },
+  { id: 'full-auto', name: 'Full access', about: 'Also runs commands without asking, in the sandbox' },
 ] as const;
+
+/** What people read for an approval mode. */
+export const approvalName = (mode: ApprovalMode): string => MODES.find(({ id }) => id === mode)?.name ?? mode;
 
 /** Commands need a sandbox to run without approval, whatever the mode. */
 export const approvalModes = ({ sandbox }: Pick<About, 'sandbox'>) =>
@@ -235,7 +238,9 @@ export async function applySlash(
         return true;
       }
       await context.choose({ approval: mode ?? null });
-      context.notice(`Approval mode: ${mode ?? `${about.approval} (server default)`}.`);
+      context.notice(
+        `Approval mode: ${approvalName(mode ?? about.approval)}${mode ? '' : ' (server default)'}.`,
+      );
       return true;
     }
   }

@@ -5,10 +5,11 @@ import { useConnection, useDisconnected } from '@parlance/ui/state/activity.ts';
 import { isLocal } from '@parlance/ui/state/may.ts';
 import { hrefOf, type Route, signInHref, useLocation } from '@parlance/ui/state/router.ts';
 import { logOut, useServer } from '@parlance/ui/state/server.ts';
+import { readStorage, writeStorage } from '@parlance/ui/state/storage.ts';
 import { type ReactNode, useEffect, useState } from 'react';
 import { Logo } from '../components/page.tsx';
 import { useWaiting } from '../state/approvals.ts';
-import { pagesFor } from './pages.ts';
+import { isCurrent, type PageLink, pagesFor } from './pages.ts';
 import { Sessions } from './sessions.tsx';
 
 /** The sidebar is beside the page. */
@@ -98,8 +99,6 @@ function ConnectionBar() {
 // Navigation: the pages, and the searchable session list.
 
 function Sidebar({ route }: { route: Route }) {
-  const waiting = useWaiting();
-  const about = useServer();
   return (
     <aside className="sidebar" id="sidebar" aria-label="Navigation">
       <a className="brand" href={hrefOf({ page: 'new' })}>
@@ -110,28 +109,79 @@ function Sidebar({ route }: { route: Route }) {
         <Icon name="plus" />
         New session
       </a>
-      <nav aria-label="Pages">
-        {pagesFor(about).map(({ route: to, label, icon }) => (
-          <a
-            key={to.page}
-            className="nav-link"
-            href={hrefOf(to)}
-            aria-current={to.page === route.page ? 'page' : undefined}
-          >
-            <Icon name={icon} />
-            {label}
-            {to.page === 'approvals' && waiting > 0 && (
-              <span className="count" title={`${waiting} waiting`}>
-                {waiting}
-                <span className="unseen"> waiting</span>
-              </span>
-            )}
-          </a>
-        ))}
-      </nav>
+      <Pages />
       <Sessions chosen={route.page === 'session' || route.page === 'timeline' ? route.id : null} />
       <Account />
     </aside>
+  );
+}
+
+const DEVELOPER = 'parlance.developer';
+
+function Pages() {
+  const about = useServer();
+  const place = useLocation();
+  const links = pagesFor(about);
+  const ofDeveloper = links.filter(({ group }) => group === 'Developer');
+  const isInside = ofDeveloper.some((link) => isCurrent(link, place));
+  const [opened, setOpened] = useState(() => readStorage('local', DEVELOPER) !== null);
+  const isOpen = opened || isInside;
+  return (
+    <nav aria-label="Pages">
+      {links
+        .filter(({ group }) => !group)
+        .map((link) => (
+          <NavLink key={link.label} link={link} />
+        ))}
+      {ofDeveloper.length > 0 && (
+        <button
+          type="button"
+          className="nav-link nav-fold"
+          title="For people who write clients and look into what happened"
+          aria-expanded={isOpen}
+          disabled={isInside}
+          onClick={() => {
+            setOpened(!isOpen);
+            writeStorage('local', DEVELOPER, isOpen ? null : 'open');
+          }}
+        >
+          <Icon name="playground" />
+          Developer
+          <span className="fold-mark" data-open={isOpen || undefined}>
+            <Icon name="chevron" />
+          </span>
+        </button>
+      )}
+      {isOpen && (
+        <div className="nav-inner">
+          {ofDeveloper.map((link) => (
+            <NavLink key={link.label} link={link} />
+          ))}
+        </div>
+      )}
+    </nav>
+  );
+}
+
+function NavLink({ link }: { readonly link: PageLink }) {
+  const waiting = useWaiting();
+  const place = useLocation();
+  const { route, query, label, icon } = link;
+  return (
+    <a
+      className="nav-link"
+      href={hrefOf(route, query)}
+      aria-current={isCurrent(link, place) ? 'page' : undefined}
+    >
+      <Icon name={icon} />
+      {label}
+      {route.page === 'approvals' && waiting > 0 && (
+        <span className="count" title={`${waiting} waiting`}>
+          {waiting}
+          <span className="unseen"> waiting</span>
+        </span>
+      )}
+    </a>
   );
 }
 

@@ -136,12 +136,12 @@ const commandsFor = ({ about, route, onHelp }: Context): readonly Target[] => [
   action('New session', 'plus', () => go({ page: 'new' })),
   ...viewsOf(about, route),
   ...pagesFor(about).map(
-    ({ route: to, label, icon }): Target => ({
+    ({ route: to, query, label, icon }): Target => ({
       key: `page ${label}`,
       label,
       kind: 'Page',
       icon,
-      open: () => go(to),
+      open: () => go(to, query),
     }),
   ),
   ...THEMES.map(

@@ -360,7 +360,10 @@ const SessionRow = memo(function SessionRow(props: RowProps) {
   const need = useNeed(session);
   const state = need === null ? STATES[status] : NEEDS[need];
   const title = session.title || 'Untitled';
-  const dialects = Object.keys(attached).sort();
+  // Everybody’s console, terminal and extension speak the native one.
+  const dialects = Object.keys(attached)
+    .filter((dialect) => dialect !== 'native')
+    .sort();
 
   return (
     <div className="session-row" data-chosen={chosen || undefined} data-pinned={pinned || undefined}>
@@ -382,7 +385,7 @@ const SessionRow = memo(function SessionRow(props: RowProps) {
               <span
                 className="attached"
                 key={dialect}
-                title={`${attached[dialect]} connected with ${dialect}`}
+                title={`Clients that speak ${dialect}: ${attached[dialect]}`}
               >
                 {dialect}
               </span>

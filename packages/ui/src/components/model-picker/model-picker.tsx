@@ -16,6 +16,7 @@ import { type ListedModels, loadModels, useListedModels } from '../../state/mode
 import { hrefOf } from '../../state/router.ts';
 import { useServer } from '../../state/server.ts';
 import { Button, Combobox, Icon } from '../controls.tsx';
+import { placeBeside } from '../place-beside.ts';
 import { type Matches, type ModelGroup, type ModelOption, matching, modelGroups } from './options.ts';
 
 type ModelPickerProps = {
@@ -34,6 +35,7 @@ export function ModelPicker({ value, fallback, field = false, label, onChoose }:
   const [open, setOpen] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
   const shown = label ?? value ?? `${fallback} (default)`;
+  const isChip = !field && label === undefined;
 
   function close(): void {
     setOpen(false);
@@ -51,7 +53,9 @@ export function ModelPicker({ value, fallback, field = false, label, onChoose }:
         aria-expanded={open}
         onClick={() => setOpen(!open)}
       >
-        <span>{shown}</span>
+        {isChip && <Icon name="model" />}
+        {isChip && <span className="picker-label">{'Model: '}</span>}
+        <span className={isChip ? 'picker-value' : undefined}>{isChip ? (value ?? fallback) : shown}</span>
         <Icon name="chevron" />
       </button>
       {open && (
@@ -226,22 +230,6 @@ function ModelList({ id, groups, at, chosen, onChoose }: ModelListProps) {
       )}
     </div>
   );
-}
-
-/** Distance from the button and from the edges of the window. */
-const GAP_PX = 4;
-const MAX_HEIGHT_PX = 440;
-
-/** Above or below the button, where there is more room, and within the window. */
-function placeBeside(panel: HTMLElement, button: DOMRect): void {
-  const { width, height } = window.visualViewport ?? { width: innerWidth, height: innerHeight };
-  const [above, below] = [button.top - 2 * GAP_PX, height - button.bottom - 2 * GAP_PX];
-  const isBelow = below >= Math.min(above, MAX_HEIGHT_PX);
-  const left = Math.min(button.left, width - panel.offsetWidth - GAP_PX);
-  panel.style.left = `${Math.max(GAP_PX, left)}px`;
-  panel.style.maxHeight = `${Math.min(MAX_HEIGHT_PX, isBelow ? below : above)}px`;
-  panel.style.top = isBelow ? `${button.bottom + GAP_PX}px` : 'auto';
-  panel.style.bottom = isBelow ? 'auto' : `${innerHeight - button.top + GAP_PX}px`;
 }
 
 // Below the list: how much is shown, and providers whose list could not be loaded.

@@ -21,7 +21,11 @@ export function NewChatPage() {
   }));
   const domain = about.domains.find(({ id }) => id === query.domain)?.id ?? about.defaultDomain;
   const now = { ...chosen, domain, agent: chosen.domain === domain ? chosen.agent : null };
-  const choose = async (change: Partial<Chosen>) => setChosen({ ...now, ...change });
+  const choose = async (change: Partial<Chosen>) => {
+    setChosen({ ...now, ...change });
+    if (change.domain !== undefined && change.domain !== domain)
+      go({ page: 'new' }, { domain: change.domain }, 'replace');
+  };
 
   const send = (parts: Part[]) =>
     attempt(async () => {
@@ -42,20 +46,6 @@ export function NewChatPage() {
       <div className="begin">
         <h2>What can I do for you?</h2>
         <ModelLine chosen={now} />
-        <label className="field begin-domain">
-          <span>Domain</span>
-          <select
-            value={domain}
-            onChange={({ target }) => go({ page: 'new' }, { domain: target.value }, 'replace')}
-          >
-            {about.domains.map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </select>
-          <small className="hint">{about.domains.find(({ id }) => id === domain)?.description}</small>
-        </label>
         <div className="examples">
           {startersFor(about, now).map((text) => (
             <button
@@ -71,7 +61,7 @@ export function NewChatPage() {
       </div>
       <div className="chat-foot">
         <Composer draft="new" sendsOnce running={false} onSend={send} onSlash={commands.onSlash}>
-          <Pickers chosen={now} onChoose={(change) => void choose(change)} />
+          <Pickers isNew chosen={now} onChoose={(change) => void choose(change)} />
         </Composer>
       </div>
       {commands.dialog}

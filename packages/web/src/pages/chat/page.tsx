@@ -56,7 +56,7 @@ export function ChatPage({ id }: { id: string }) {
               className="icon-button bar-timeline"
               href={hrefOf({ page: 'timeline', id })}
               aria-label="Timeline"
-              title="Timeline: events and frames"
+              title="Timeline: what happened, step by step"
             >
               <Icon name="timeline" />
             </a>

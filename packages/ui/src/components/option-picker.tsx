@@ -1,0 +1,158 @@
+/** Chooses one of a few options that need a line of explanation each: a button that opens a menu. */
+import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { Icon, type IconName } from './controls.tsx';
+import { placeBeside } from './place-beside.ts';
+
+export type PickerOption = {
+  readonly id: string;
+  readonly name: string;
+  readonly about?: string;
+};
+
+export type OptionGroup = { readonly label: string; readonly options: readonly PickerOption[] };
+
+type OptionPickerProps = {
+  readonly label: string;
+  readonly icon: IconName;
+  /** id of the chosen option */
+  readonly value: string;
+  /** what the button shows */
+  readonly shown: string;
+  /** Headings are shown if there are several. */
+  readonly groups: readonly OptionGroup[];
+  /** shown with a warning */
+  readonly isRisky?: boolean;
+  readonly onChoose: (id: string) => void;
+};
+
+export function OptionPicker(props: OptionPickerProps) {
+  const { label, icon, value, shown, groups, isRisky = false, onChoose } = props;
+  const [open, setOpen] = useState(false);
+  const root = useRef<HTMLDivElement>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  const menu = useRef<HTMLDivElement>(null);
+  const list = useId();
+
+  useLayoutEffect(() => {
+    if (!open || !menu.current) return;
+    menu.current.showPopover();
+    const chosen = menu.current.querySelector<HTMLElement>('[aria-checked=true]');
+    (chosen ?? menu.current.querySelector<HTMLElement>('[role=menuitemradio]'))?.focus({
+      preventScroll: true,
+    });
+  }, [open]);
+  useLayoutEffect(() => {
+    if (!open) return;
+    const place = () => {
+      const from = button.current?.getBoundingClientRect();
+      if (menu.current && from) placeBeside(menu.current, from);
+    };
+    place();
+    const outside = ({ target }: PointerEvent) => {
+      if (target instanceof Node && !root.current?.contains(target)) setOpen(false);
+    };
+    const stop = new AbortController();
+    const { signal } = stop;
+    addEventListener('resize', place, { signal });
+    addEventListener('scroll', place, { capture: true, signal });
+    addEventListener('pointerdown', outside, { signal });
+    return () => stop.abort();
+  }, [open]);
+  // The options may change while the menu is open.
+  useEffect(() => {
+    if (groups.length === 0) setOpen(false);
+  }, [groups]);
+
+  function close(): void {
+    setOpen(false);
+    button.current?.focus();
+  }
+
+  function onKeyDown(event: KeyboardEvent): void {
+    if (!open) return;
+    const items = [...(menu.current?.querySelectorAll<HTMLElement>('[role=menuitemradio]') ?? [])];
+    const at = items.indexOf(document.activeElement as HTMLElement);
+    const typed = event.key.length === 1 && event.key !== ' ' && !event.ctrlKey && !event.metaKey;
+    if (event.key === 'Escape') close();
+    else if (event.key === 'ArrowDown') items[(at + 1) % items.length]?.focus();
+    else if (event.key === 'ArrowUp') items.at(at <= 0 ? -1 : at - 1)?.focus();
+    else if (event.key === 'Home') items[0]?.focus();
+    else if (event.key === 'End') items.at(-1)?.focus();
+    else if (typed) itemAfter(items, at, event.key)?.focus();
+    else {
+      if (event.key === 'Tab') setOpen(false);
+      return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to the menu as a whole
+    <div className="option-picker" ref={root} onKeyDown={onKeyDown}>
+      <button
+        ref={button}
+        type="button"
+        className="picker model-button"
+        aria-label={`${label}: ${shown}`}
+        title={label}
+        data-risky={isRisky || undefined}
+        aria-haspopup="menu"
+        aria-expanded={open}
+        onClick={() => setOpen(!open)}
+      >
+        <Icon name={icon} />
+        <span className="picker-label">{`${label}: `}</span>
+        <span className="picker-value">{shown}</span>
+        <Icon name="chevron" />
+      </button>
+      {open && (
+        <div
+          className="menu-list option-list"
+          role="menu"
+          id={list}
+          aria-label={label}
+          popover="manual"
+          ref={menu}
+        >
+          {groups.map((group, index) => (
+            // biome-ignore lint/a11y/useSemanticElements: a fieldset is no part of a menu
+            <div key={group.label} role="group" aria-label={group.label} className="option-group">
+              {groups.length > 1 && (
+                <p id={`${list}-${index}`} aria-hidden="true">
+                  {group.label}
+                </p>
+              )}
+              {group.options.map(({ id, name, about }) => (
+                <button
+                  type="button"
+                  role="menuitemradio"
+                  aria-checked={id === value}
+                  key={id}
+                  tabIndex={-1}
+                  onClick={() => {
+                    close();
+                    if (id !== value) onChoose(id);
+                  }}
+                >
+                  <span className="option-name">
+                    {name}
+                    {about && <small>{about}</small>}
+                  </span>
+                  {id === value && <Icon name="check" />}
+                </button>
+              ))}
+            </div>
+          ))}
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** The next item that begins with the letter. */
+function itemAfter(items: readonly HTMLElement[], at: number, letter: string): HTMLElement | undefined {
+  const begins = (item: HTMLElement) =>
+    item.textContent?.trim().toLowerCase().startsWith(letter.toLowerCase()) === true;
+  return [...items.slice(at + 1), ...items.slice(0, at + 1)].find(begins);
+}
