@@ -10,7 +10,7 @@ const [name = '', upstream = ''] = process.argv.slice(2);
 const CLIENTS: Readonly<Record<string, () => Promise<HttpClient>>> = {
   socket: async () =>
     (await import('../../packages/server/src/providers/http/socket-client.ts')).socketClient,
-  fetch: async () => (await import('../../packages/server/src/providers/http/fetch-client.ts')).fetchClient,
+  fetch: async () => (await import('../../packages/server/src/providers/http/client.ts')).fetchClient,
   undici: async () => (await import('./undici-client.ts')).undiciClient,
 };
 const client = await CLIENTS[name]?.();

@@ -5,9 +5,8 @@
 import type { NodeId } from '../core/ports/lease.ts';
 import { type Log, type Meter, NO_METER } from '../core/ports/telemetry.ts';
 import { SYSTEM_CLOCK } from '../lib/clock.ts';
-import type { PubSub, PubSubEvents } from './pub-sub.ts';
+import type { PubSub, PubSubEvents, Timings } from './pub-sub.ts';
 import { PubSubTransport } from './pub-sub-transport.ts';
-import type { Timings } from './timings.ts';
 import type { Transport } from './transport.ts';
 
 export type MemoryNodeOptions = {

@@ -14,9 +14,8 @@ import {
   Signatures,
   type Stamp,
 } from './envelope.ts';
-import type { OpenPubSub, PubSub } from './pub-sub.ts';
+import { type OpenPubSub, type PubSub, TIMINGS, type Timings } from './pub-sub.ts';
 import { NodeRegistry, RegistrySets } from './registry.ts';
-import { TIMINGS, type Timings } from './timings.ts';
 import { type FollowedEntries, NoAnswer, type NodeMessage, type Transport } from './transport.ts';
 
 export type TransportOptions = {

@@ -4,8 +4,7 @@ import type { Json } from '@parlance/protocol';
 import type { NodeId } from '../core/ports/lease.ts';
 import type { Clock, ClockTimer } from '../lib/clock.ts';
 import { SIGNATURE_LENGTH, type Signatures } from './envelope.ts';
-import type { PubSub } from './pub-sub.ts';
-import type { Timings } from './timings.ts';
+import type { PubSub, Timings } from './pub-sub.ts';
 import type { Entry, FollowedEntries, OwnEntry, Registry } from './transport.ts';
 
 export type RegistryOptions = {

@@ -16,7 +16,7 @@ import { type Provider, StandIn } from '../core/ports/provider.ts';
 import type { Log } from '../core/ports/telemetry.ts';
 import { anthropic } from '../providers/anthropic.ts';
 import { google } from '../providers/google.ts';
-import { fetchClient } from '../providers/http/fetch-client.ts';
+import { fetchClient } from '../providers/http/client.ts';
 import { socketClient } from '../providers/http/socket-client.ts';
 import { type HttpProviderOptions, httpProvider, retried } from '../providers/http-provider.ts';
 import { offlineProvider } from '../providers/offline.ts';

@@ -1,6 +1,6 @@
 import { describe } from 'bun:test';
 import { providerSuite } from '../testing/providers/suite.ts';
-import { fetchClient } from './http/fetch-client.ts';
+import { fetchClient } from './http/client.ts';
 import { socketClient } from './http/socket-client.ts';
 
 describe('provider suite over sockets', () => providerSuite(socketClient));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test';
 import { BodyQueue } from './body.ts';
-import { bodyOf } from './fetch-client.ts';
+import { bodyOf } from './client.ts';
 
 /** A body, and the calls to its socket. */
 function begun() {

@@ -1,4 +1,4 @@
-/** The HTTP client of providers. `socket-client.ts` and `fetch-client.ts` implement it. */
+/** The HTTP client of providers, and the one over `fetch`; `socket-client.ts` has our own. */
 import type { Body } from './body.ts';
 
 export type HttpRequest = {
@@ -14,3 +14,31 @@ export type HttpResponse = { readonly status: number; readonly headers: Headers;
  * redirects. Throws if there is no response, or the signal is aborted; the error's `code` is shown to users.
  */
 export type HttpClient = (request: HttpRequest, signal: AbortSignal) => Promise<HttpResponse>;
+
+// Over Bun's `fetch`, which supports proxies. It reads on another thread: see docs/decisions/0014.
+
+export const fetchClient: HttpClient = async ({ url, headers, body }, signal) => {
+  // `timeout`: the caller has its own.
+  const response = await fetch(url, {
+    method: 'POST',
+    headers,
+    body,
+    signal,
+    redirect: 'manual',
+    timeout: false,
+  });
+  return { status: response.status, headers: response.headers, body: bodyOf(response.body) };
+};
+
+/** The text of a stream. */
+export function bodyOf(stream: ReadableStream<Uint8Array> | null): Body {
+  const reader = stream?.getReader();
+  const decoder = new TextDecoder();
+  return {
+    async read() {
+      const { value } = (await reader?.read()) ?? {};
+      return value ? decoder.decode(value, { stream: true }) : decoder.decode() || null;
+    },
+    cancel: () => void reader?.cancel().catch(() => undefined),
+  };
+}

@@ -1,8 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test';
 import { CORPUS, type CorpusCase, REFUSED, type RefusedCase } from '../../testing/providers/http/corpus.ts';
 import { closePeers, peer, textOf, turns, type Visit } from '../../testing/providers/http/peer.ts';
-import type { HttpClient } from './client.ts';
-import { fetchClient } from './fetch-client.ts';
+import { fetchClient, type HttpClient } from './client.ts';
 import { socketClient } from './socket-client.ts';
 
 afterEach(closePeers);

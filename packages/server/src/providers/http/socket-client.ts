@@ -2,11 +2,10 @@
  * HTTP/1.1 client over sockets of the event loop. `fetch` reads on another thread and passes on every piece, which is a
  * third of the cost of a bare relay per token (docs/decisions/0014). Behind a proxy `fetch` is used.
  */
-import type { HttpClient, HttpRequest } from './client.ts';
+import { fetchClient, type HttpClient, type HttpRequest } from './client.ts';
 import type { Origin } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { HttpError } from './error.ts';
-import { fetchClient } from './fetch-client.ts';
 
 /** Connection pool shared by all providers. */
 const connections = new ConnectionPool();

@@ -1,6 +1,6 @@
 /** Interface to transport implementations under test, and shared test code. */
 
-import type { Timings } from '../../../cluster/timings.ts';
+import type { Timings } from '../../../cluster/pub-sub.ts';
 import type { Transport } from '../../../cluster/transport.ts';
 import type { CounterName, Log, Meter } from '../../../core/ports/telemetry.ts';
 import { until } from '../../until.ts';
