@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@parlance/protocol';
 import { outputOf } from '../../../e2e/output.ts';
+import { scriptedModel } from '../../../e2e/scripted-model.ts';
 import { buildLibrary } from '../../../scripts/packages/build.ts';
 import { startTestServer, type TestServer } from '../../server/src/testing/server.ts';
 import { connect } from './connect.ts';
@@ -17,10 +18,10 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** Standard output of the program; throws if it fails. */
-async function run(program: string[]): Promise<string> {
+async function run(program: string[], url = server.http): Promise<string> {
   const child = Bun.spawn(program, {
     cwd: PACKAGE,
-    env: { ...process.env, PARLANCE_URL: server.http },
+    env: { ...process.env, PARLANCE_URL: url },
     stderr: 'pipe',
   });
   const [said, complained] = await Promise.all([child.stdout.text(), child.stderr.text()]);
@@ -103,6 +104,21 @@ const RUNS: Record<string, () => Promise<void>> = {
   async 'rewind.ts'() {
     expect(await example('rewind')).toBe('rewound.txt: deleted\nRestored 1 files.\n');
   },
+  async 'fallback.ts'() {
+    const model = scriptedModel(({ model: name }) =>
+      name === 'large' ? { status: 429, headers: { 'retry-after': '120' } } : { say: 'Hello from here.' },
+    );
+    const other = await startTestServer({ ...model.settings, MODEL: 'large,small' });
+    try {
+      const said = await run([process.execPath, join(EXAMPLES, 'fallback.ts')], other.http);
+      expect(said).toMatch(
+        /^large was passed over: failed\nsmall answers instead: .*\nsmall: Hello from here\.\n$/,
+      );
+    } finally {
+      await other.stop();
+      model.stop();
+    }
+  },
   async 'usage.ts'() {
     const said = await example('usage');
     expect(said).toMatch(/^The limit of 1 tokens of this session is used up \(\d+ tokens\)\. Continue\?\n/);
@@ -170,6 +186,7 @@ test.each([
   ['question.ts', 'questions.md'],
   ['rewind.ts', 'rewind.md'],
   ['usage.ts', 'spend-limits.md'],
+  ['fallback.ts', 'fallback.md'],
 ])('%s is in the guide %s as it is', (name, page) => {
   const guide = readFileSync(join(PACKAGE, '../../docs/guides', page), 'utf8');
   expect(guide.includes(readFileSync(join(EXAMPLES, name), 'utf8').trim())).toBe(true);

@@ -12,7 +12,7 @@ import {
   textOf,
   textPart,
 } from '@parlance/protocol';
-import { type Prompt, type PromptItem, promptItemsOf } from '../ports/provider.ts';
+import { type Prompt, type PromptItem, type Provider, promptItemsOf } from '../ports/provider.ts';
 import { type Cut, cutContext, evolveContext } from '../session/context.ts';
 import type { SessionState, Turn } from '../session/session-state.ts';
 import { countTokens, itemTokens, overheadTokens } from '../session/tokens.ts';
@@ -47,6 +47,8 @@ const INSTRUCTIONS =
  */
 type CompactionRequest = {
   readonly request: Request;
+  /** models that summarise instead; a step asks its next model itself */
+  readonly others?: readonly Provider[];
   readonly signal: AbortSignal;
   readonly authority?: Authority;
 };
@@ -79,13 +81,15 @@ export async function compactNow(
   deps: TurnDeps,
   options: Pick<CompactionRequest, 'signal'> & Partial<CompactionRequest>,
 ): Promise<DurableEvent[]> {
-  const { request = nextRequest(session, deps), signal, authority } = options;
+  const { signal, authority } = options;
+  const request = options.request ?? nextRequest(session, deps);
+  const others = options.request ? [] : request.chain.slice(1);
   const context = await session.context();
   const running = session.state.turn ? context.turns.at(-1)?.started : undefined;
   const budget = KEPT_SHARE * Math.min(request.provider.contextLimit, context.tokens);
   const cut = cutContext(context, budget, running);
   if (!cut) throw new Fault('nothing_to_compact', 'There is nothing to compact yet.');
-  const events = await compact(session, deps, { request, signal, authority, cut, holds: () => true });
+  const events = await compact(session, deps, { request, others, signal, authority, cut, holds: () => true });
   if (events.length === 0) throw new Fault('nothing_to_compact', 'The context has already been compacted.');
   return events;
 }
@@ -121,10 +125,10 @@ type Compacting = CompactionRequest & {
 async function compact(
   session: Session,
   deps: TurnDeps,
-  { request, signal, authority, cut, holds }: Compacting,
+  { request, others, signal, authority, cut, holds }: Compacting,
 ): Promise<DurableEvent[]> {
   const { cutAt } = session.state;
-  const { text: summary, used } = await summaryOf(session, deps, { request, signal, cut });
+  const { text: summary, used } = await summaryOf(session, deps, { request, others, signal, cut });
   const wanted = (state: SessionState) => state.cutAt === cutAt && holds(state);
   for (;;) {
     const { seq } = session.state;
@@ -167,11 +171,11 @@ async function measured(
 async function summaryOf(
   session: Session,
   deps: TurnDeps,
-  { request, signal, cut }: CompactionRequest & { readonly cut: Cut },
+  { request, others, signal, cut }: CompactionRequest & { readonly cut: Cut },
 ): Promise<{ readonly text: string; readonly used: DurableEventBody<'usage.recorded'> }> {
   const { turn, agent } = session.state;
   const about = { session: session.ref, turn: turn?.id, signal };
-  const model = { ...deps, provider: request.provider };
+  const model = { ...deps, provider: request.provider, others };
   const completion = await summaryOfItems(model, promptItemsOf(cut.dropped), about);
   return {
     text: shortened(completion.text, Math.floor(cut.droppedTokens * SHRINK)),

@@ -352,6 +352,58 @@ describe('a fallback with a smaller context', () => {
   });
 });
 
+describe('a call outside of the steps', () => {
+  test('for a title is answered by the next model, and the first one cools down for the next turn', async () => {
+    const { a, b, provider } = scriptedChain({
+      a: [says('Hello.'), OUT],
+      b: [says('A title'), says('Again.')],
+    });
+    const harness = await engineOf(provider, { parts: { titles: 'native' } });
+    const titled = harness.nextEvent('session.renamed');
+    await turn(harness);
+    expect((await titled).title).toBe('A title');
+    expect([read(a), read(b)]).toEqual([2, 1]);
+    await turn(harness, 'More');
+    expect(answeredBy(harness)).toEqual(['a', 'b']);
+  });
+
+  test('for a compaction or an explanation is answered by the next model', async () => {
+    const { a, b, provider } = scriptedChain({
+      a: [says('Hello. '.repeat(60)), OUT, calls('shell', { command: ['ls'] }), OUT],
+      b: [says('Short.'), says('It lists files.')],
+    });
+    const harness = await engineOf(provider);
+    await turn(harness, 'Hi '.repeat(60));
+    const compacted = harness.nextEvent('context.compacted');
+    await harness.engine.send(SESSION, { type: 'context.compact' }, CALLER);
+    expect((await compacted).summary).toBe('Short.');
+    harness.time.now += 60_000;
+    const asked = harness.nextEvent('approval.requested');
+    await say(harness.engine, 'list');
+    await asked;
+    const explained = harness.nextEvent('approval.explained');
+    await harness.engine.send(SESSION, { type: 'approval.explain' }, CALLER);
+    expect((await explained).text).toBe('It lists files.');
+    expect([read(a), read(b)]).toEqual([4, 2]);
+  });
+
+  test('fails with what the last model said, and is not repeated after a refusal', async () => {
+    const { b, provider } = scriptedChain({
+      a: [OUT, fails('provider_rejected')],
+      b: [fails('provider_limited', { message: 'Slow down.' }), says('No.')],
+    });
+    const harness = await engineOf(provider);
+    const summarise = () =>
+      harness.engine
+        .summarise(CALLER.principal, { title: 'T', content: 'x' }, new AbortController().signal)
+        .catch(({ code, message }) => `${code}: ${message}`);
+    expect(await summarise()).toBe('provider_limited: Slow down.');
+    harness.time.now += 3_600_000;
+    expect(await summarise()).toStartWith('provider_rejected');
+    expect(read(b)).toBe(1);
+  });
+});
+
 describe('after the process was killed', () => {
   /** A process whose writes stop at the event of that type and later: before it is stored, or right after. */
   function mortal(

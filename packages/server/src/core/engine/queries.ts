@@ -253,7 +253,8 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       requirePermission(principal, 'chat:send');
       const { catalog } = deps;
       const answering = catalog.agent(agent ?? catalog.first(catalog.defaultDomain).id);
-      const model = { ...deps, provider: providerOf(deps, answering, null) };
+      const provider = providerOf(deps, answering, null);
+      const model = { ...deps, provider, others: provider.fallbacks };
       return counted({ principal, agent: answering.id }, () =>
         summaryOfItems(model, itemsOfHistory(items), { signal }),
       );

@@ -1,8 +1,10 @@
 /** Single prompts to the model, outside the conversation. */
 import {
   type ApprovalId,
+  asFault,
   type DurableEvent,
   type DurableEventBody,
+  type Fallback,
   Fault,
   textPart,
   type Usage,
@@ -10,6 +12,7 @@ import {
 import type { Prompt, Provider } from '../ports/provider.ts';
 import type { ModelCallInfo, Observers } from '../ports/telemetry.ts';
 import type { CompletionRequest } from '../ports/tool.ts';
+import { chooseModel, mayFallBack } from '../session/fallback.ts';
 import { type Turn, waitingCall } from '../session/session-state.ts';
 import { ModelCall } from './model-step.ts';
 import type { Session } from './session.ts';
@@ -21,8 +24,14 @@ const SUMMARY_INSTRUCTIONS =
 const EXPLANATION_INSTRUCTIONS =
   'Explain in two or three plain sentences what the following command or patch does and what it changes. Do not run it.';
 
-/** A model and the observers of its calls. */
-export type ModelAccess = Observers & { readonly provider: Provider; readonly priceOf?: PriceOf | undefined };
+/** A model, those that answer instead if it is unavailable, and the observers of their calls. */
+export type ModelAccess = Observers &
+  Pick<TurnDeps, 'coolDowns' | 'now'> & {
+    readonly provider: Provider;
+    /** in order; none by default */
+    readonly others?: readonly Provider[] | undefined;
+    readonly priceOf?: PriceOf | undefined;
+  };
 
 type CompletionOptions = Pick<ModelCallInfo, 'session' | 'turn'> & { readonly signal: AbortSignal };
 
@@ -52,9 +61,43 @@ export const usageRecorded = (
   ...(apiKey !== undefined && { apiKey }),
 });
 
-/** The complete answer of the model. Throws a `Fault` if it fails. */
+/** The complete answer of the first model that gives one. Throws a `Fault` if none does: what the last one said. */
 export async function complete(
-  { provider, priceOf, ...observers }: ModelAccess,
+  model: ModelAccess,
+  prompt: Prompt,
+  options: CompletionOptions,
+): Promise<Completion> {
+  const { provider, others = [], coolDowns, now } = model;
+  if (others.length === 0) return answerOf(model, prompt, options);
+  const chain = [provider, ...others];
+  const passed: Fallback['passed'] = [];
+  for (let failure: unknown = null; ; ) {
+    const choice = chooseModel(chain, {
+      passed,
+      coolingUntil: (candidate) => coolDowns.until(candidate),
+      tokens: 0,
+      threshold: 1,
+      now: now(),
+    });
+    if (!choice) throw failure;
+    const { name, model: chosen } = choice.model;
+    using _ = coolDowns.ask(choice.model);
+    try {
+      const answer = await answerOf({ ...model, provider: choice.model }, prompt, options);
+      coolDowns.answered(choice.model);
+      return answer;
+    } catch (thrown) {
+      const fault = asFault(thrown);
+      if (options.signal.aborted || !mayFallBack(fault)) throw thrown;
+      coolDowns.failed(choice.model, fault.data());
+      passed.push({ provider: name, model: chosen, reason: 'failed' });
+      failure = thrown;
+    }
+  }
+}
+
+async function answerOf(
+  { provider, priceOf, ...observers }: Omit<ModelAccess, 'others'>,
   prompt: Prompt,
   { signal, ...about }: CompletionOptions,
 ): Promise<Completion> {
@@ -87,7 +130,7 @@ export async function summarise(
   signal: AbortSignal,
 ): Promise<Completion> {
   const prompt = oneQuestion('summary', SUMMARY_INSTRUCTIONS, `Title: ${title}\n\n${content}`);
-  return complete(model, prompt, { signal });
+  return complete({ ...model, others: model.provider.fallbacks }, prompt, { signal });
 }
 
 /** Explains the pending approval. Appends no event if it has been answered by then. */
@@ -104,7 +147,7 @@ export async function explain(
   await model.spending.check(spenderOf(session, apiKey), session);
   const shown = waiting.ask.patch ?? JSON.stringify(waiting.ask.command);
   const prompt = oneQuestion('explanation', EXPLANATION_INSTRUCTIONS, shown);
-  const completion = await complete(model, prompt, {
+  const completion = await complete({ ...model, others: model.provider.fallbacks }, prompt, {
     signal: session.signal(turn.id),
     session: session.ref,
     turn: turn.id,
@@ -130,7 +173,7 @@ export async function sample(
   turn: Pick<Turn, 'id' | 'agent' | 'apiKey'>,
 ): Promise<Completion> {
   const { id, agent, apiKey } = turn;
-  await model.spending.check(spenderOf(session, apiKey));
+  await model.spending.check(spenderOf(session, apiKey), session);
   const prompt: Prompt = {
     task: 'sampling',
     instructions,
@@ -140,7 +183,7 @@ export async function sample(
     tools: [],
     ...(maxTokens !== undefined && { options: { maxOutputTokens: maxTokens } }),
   };
-  const completion = await complete(model, prompt, {
+  const completion = await complete({ ...model, others: model.provider.fallbacks }, prompt, {
     signal: session.signal(id),
     session: session.ref,
     turn: id,

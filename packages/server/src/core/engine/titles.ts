@@ -35,7 +35,7 @@ export async function titleSession(
   { events, turn }: { readonly events: readonly DurableEventBody[]; readonly turn: Turn },
 ): Promise<void> {
   const { state } = session;
-  const { provider } = nextRequest(session, deps);
+  const { provider, chain } = nextRequest(session, deps);
   if (deps.titles === undefined || provider.name === 'offline' || !isDue(state, deps.titles)) return;
   const answer = events.findLast(({ type }) => type === 'text.ended');
   const reply = answer?.type === 'text.ended' ? answer.text.slice(0, MAX_ANSWER_LENGTH) : '';
@@ -58,7 +58,10 @@ export async function titleSession(
   try {
     const signal = deps.clock.timeout(WITHIN_MS);
     await deps.spending.check({ ...spenderOf(session, turn.apiKey), agent: turn.agent.id }, session);
-    const completion = await complete({ ...deps, provider }, prompt, { signal, session: session.ref });
+    const completion = await complete({ ...deps, provider, others: chain.slice(1) }, prompt, {
+      signal,
+      session: session.ref,
+    });
     const title = titleIn(completion.text);
     const about = { task: 'title', agent: turn.agent.id, apiKey: turn.apiKey } as const;
     const used = usageRecorded(completion, about);

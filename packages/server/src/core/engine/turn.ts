@@ -516,8 +516,15 @@ async function failStep(step: Step, prompt: Prompt, fault: FaultData): Promise<v
   const { session, deps, signal, turn } = active;
   modelCall.failed(fault.code);
   await recordBrokenOff(step, prompt);
-  if (fault.code !== 'context_too_long' || !(await compactForVendor(session, deps, { request, signal })))
-    return fallBack(active, request, fault);
+  if (fault.code !== 'context_too_long') return fallBack(active, request, fault);
+  try {
+    if (!(await compactForVendor(session, deps, { request, signal })))
+      return fallBack(active, request, fault);
+  } catch (thrown) {
+    const unavailable = asFault(thrown);
+    if (signal.aborted || !mayFallBack(unavailable)) throw thrown;
+    return fallBack(active, request, unavailable.data());
+  }
   // Readers must discard what the first attempt has shown.
   if (await hasShown(active))
     await record(active, [

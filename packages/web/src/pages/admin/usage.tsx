@@ -43,6 +43,7 @@ const TASKS: Readonly<Record<string, string>> = {
   compaction: 'Compaction',
   explanation: 'Explanations',
   summary: 'Summaries',
+  sampling: 'Requests of tools',
 };
 
 /** The most that one request answers. */
