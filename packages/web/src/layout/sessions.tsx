@@ -201,7 +201,8 @@ function SessionList({ sessions, pinned, chosen, more, children }: SessionListPr
   const { id: mine, permissions } = useServer().principal;
   const mayChange = permissions.includes('chat:send');
   const today = new Date().toDateString();
-  const root = useRoot(chosen, sessions);
+  const lineage = useLineage(chosen, sessions);
+  const [root] = lineage;
   /** the height of a row has changed */
   const [, remeasure] = useReducer((count: number) => count + 1, 0);
   // biome-ignore lint/correctness/useExhaustiveDependencies: another day has other headings
@@ -267,7 +268,7 @@ function SessionList({ sessions, pinned, chosen, more, children }: SessionListPr
                           onOpen={setOpen}
                         />
                         {row.session.id === root && row.session.owner === mine && (
-                          <SubAgentRows parent={root} chosen={chosen} onChange={remeasure} />
+                          <SubAgentRows parent={root} lineage={lineage} onChange={remeasure} />
                         )}
                       </>
                     )}
@@ -286,36 +287,41 @@ function SessionList({ sessions, pinned, chosen, more, children }: SessionListPr
 
 // Sub-agents below the session that is open, or whose sub-agent is.
 
-/** The session that lists show for `chosen`: itself, or the one that it works for. Null until that is known. */
-function useRoot(chosen: string | null, listed: readonly ListedSession[]): string | null {
+const NOBODY: readonly string[] = [];
+
+/** From the session that lists show down to `chosen`, which is the same or works for it. Empty until that is known. */
+function useLineage(chosen: string | null, listed: readonly ListedSession[]): readonly string[] {
   const isListed = useMemo(() => listed.some(({ id }) => id === chosen), [listed, chosen]);
-  const [root, setRoot] = useState(chosen);
+  const [lineage, setLineage] = useState(NOBODY);
   useEffect(() => {
-    setRoot(isListed ? chosen : null);
+    setLineage(isListed && chosen !== null ? [chosen] : NOBODY);
     if (isListed || chosen === null) return;
     const stop = new AbortController();
     const { signal } = stop;
-    const find = async (id: string): Promise<string> => {
+    const find = async (id: string, below: readonly string[]): Promise<readonly string[]> => {
       const { parent } = await parlance.session(id).get({ signal });
-      return parent === undefined ? id : find(parent);
+      return parent === undefined ? [id, ...below] : find(parent, [id, ...below]);
     };
-    find(chosen).then(setRoot, (thrown) => {
+    find(chosen, []).then(setLineage, (thrown) => {
       // The page of the session says why it cannot be read.
       if (!signal.aborted && !(thrown instanceof ParlanceError)) throw thrown;
     });
     return () => stop.abort();
   }, [chosen, isListed]);
-  return root;
+  return lineage;
 }
 
 type SubAgentRowsProps = {
   readonly parent: string;
-  readonly chosen: string | null;
+  /** down to the session that is open */
+  readonly lineage: readonly string[];
   readonly onChange: () => void;
 };
 
-function SubAgentRows({ parent, chosen, onChange }: SubAgentRowsProps) {
+/** Of those that are done, only the ones that are open show their own. */
+function SubAgentRows({ parent, lineage, onChange }: SubAgentRowsProps) {
   const children = useSubAgents(parent);
+  const chosen = lineage.at(-1);
   useLayoutEffect(() => {
     if (children.length > 0) onChange();
     return onChange;
@@ -334,7 +340,9 @@ function SubAgentRows({ parent, chosen, onChange }: SubAgentRowsProps) {
               {status !== 'idle' && <span className="session-more">{STATES[status]}</span>}
             </a>
           </div>
-          <SubAgentRows parent={id} chosen={chosen} onChange={onChange} />
+          {(status === 'running' || status === 'waiting' || lineage.includes(id)) && (
+            <SubAgentRows parent={id} lineage={lineage} onChange={onChange} />
+          )}
         </li>
       ))}
     </ul>
