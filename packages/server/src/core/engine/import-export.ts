@@ -19,7 +19,7 @@ import { z } from 'zod';
 import { type EventStore, type SessionRecord, type SessionRef, sessionKey } from '../ports/event-store.ts';
 import { checkpointOf, recordOf } from '../session/checkpoint.ts';
 import { evolve } from '../session/evolve.ts';
-import { initialState, isIdle, type SessionState } from '../session/session-state.ts';
+import { initialState, isIdle, mustInform, type SessionState } from '../session/session-state.ts';
 import { interruption } from '../session/turn-events.ts';
 import { storedEvents } from './event-pages.ts';
 
@@ -146,16 +146,22 @@ function folded(
   const { id = '', at = 0 } = events.at(-1) ?? {};
   // The same ids and times each time, so that importing the file again finds the same session.
   // Parsed: compared with what is stored.
-  for (const [index, body] of (resume ? [] : closing(state)).entries())
+  const close = (body: DurableEventBody): void => {
+    const number = events.length - read.length + 1;
     add(
       parseDurableEvent({
         ...body,
         session: ref.id,
-        seq: read.length + index + 1,
-        id: `${id}-import-${index + 1}`,
+        seq: read.length + number,
+        id: `${id}-import-${number}`,
         at,
       }),
     );
+  };
+  if (!resume) {
+    closing(state).forEach(close);
+    separating(state).forEach(close);
+  }
   return { events, inFile: read.length, record: recordOf(ref, state, idleState && checkpointOf(idleState)) };
 }
 
@@ -189,6 +195,22 @@ const closing = ({ turn, queue, grants, approvalMode, rewinding }: SessionState)
   ...(approvalMode === null || approvalMode === 'suggest'
     ? []
     : [{ type: 'session.configured', approval: null, by: IMPORT } as const]),
+];
+
+/** What a file calls sub-agents or the parent may be other sessions of the same owner, which must not be stopped or told anything. */
+const separating = (state: SessionState): DurableEventBody[] => [
+  ...(state.children ?? [])
+    .filter((child) => child.state === 'working' || child.state === 'stopping')
+    .map((child) => ({ type: 'child.stopped', child: child.session }) as const),
+  ...(mustInform(state)
+    ? [
+        {
+          type: 'parent.informed' as const,
+          turns: (state.outcomes ?? []).map(({ turn }) => turn),
+          waits: null,
+        },
+      ]
+    : []),
 ];
 
 /** Whether the session has been imported before. Throws `invalid` if a different session has that name. */

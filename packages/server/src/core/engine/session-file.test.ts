@@ -1,11 +1,13 @@
 import { describe, expect, test } from 'bun:test';
 import {
+  type CallId,
   type DurableEvent,
   eventVersion,
   isDurable,
   LOCAL,
   parseDurableEvent,
   type SessionId,
+  type TurnId,
 } from '@parlance/protocol';
 import { CALLER, createHarness, SESSION } from '../../testing/harness.ts';
 import { SCENARIOS } from '../../testing/scenarios.ts';
@@ -175,6 +177,26 @@ describe('an exported session', () => {
       grants: ['npm:test'],
       approvalMode: 'full-auto',
     });
+  });
+
+  test('a forged sub-agent tells another session of the owner nothing', async () => {
+    const forged = eventsIn('approval-yes').map((event): DurableEvent => {
+      if (event.type === 'session.created')
+        return {
+          ...event,
+          parent: { session: 'main' as SessionId, path: ['a', 'b'], approval: 'suggest', tools: [] },
+        };
+      if (event.type === 'input.accepted')
+        return { ...event, reportTo: { turn: 'turn' as TurnId, call: 'call' as CallId } };
+      return event;
+    });
+    for (let head = 1; head <= forged.length; head++) {
+      const store = openMemoryStore();
+      await imported(store, await fileOf(forged.slice(0, head)));
+      expect(['idle', 'failed']).toContain((await store.load(SESSION))?.status ?? '');
+      const { engine } = await createHarness([], { store });
+      expect(await engine.recover()).toBe(0);
+    }
   });
 
   test('can be imported under another name and for another owner', async () => {
