@@ -52,7 +52,8 @@ const comparable = (message: UIMessage | undefined): unknown => {
   }[];
   if (!copy) return undefined;
   for (const part of copy.parts)
-    if (part.state === 'output-error' && part.approval?.approved !== true) delete part.approval;
+    if (/^output-(error|available)$/.test(part.state ?? '') && part.approval?.approved !== true)
+      delete part.approval;
   return { ...copy, parts: copy.parts.filter(({ state }) => state !== 'input-streaming') };
 };
 

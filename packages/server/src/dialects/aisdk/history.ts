@@ -346,6 +346,7 @@ function changeOf(
   { approval }: ToolPart,
   chunk: Exclude<ToolChunk, { type: 'tool-input-start' }>,
 ): Partial<ToolPart> {
+  const isDenied = approval !== undefined && approval.approved !== true;
   switch (chunk.type) {
     case 'tool-input-delta':
       return {};
@@ -361,14 +362,11 @@ function changeOf(
       const answer = { id, approved, ...(reason !== undefined && { reason }) };
       return { state: 'approval-responded', approval: { ...approval, ...answer } };
     }
+    // Only a granted approval may be combined with an outcome. A call whose sub-agent was denied something has one, too.
     case 'tool-output-available':
-      return { state: 'output-available', output: chunk.output };
-    case 'tool-output-error': {
-      const { errorText } = chunk;
-      // Only a granted approval may be combined with an outcome.
-      const isGranted = approval?.approved === true;
-      return { state: 'output-error', errorText, ...(approval && !isGranted && { approval: undefined }) };
-    }
+      return { state: 'output-available', output: chunk.output, ...(isDenied && { approval: undefined }) };
+    case 'tool-output-error':
+      return { state: 'output-error', errorText: chunk.errorText, ...(isDenied && { approval: undefined }) };
     case 'tool-output-denied':
       return { state: 'output-denied' };
   }
