@@ -2,10 +2,11 @@
 import { join } from 'node:path';
 import { a2a } from './a2a.ts';
 import type { Suite } from './figures.ts';
+import { linters } from './linters.ts';
 import { openResponses } from './open-responses.ts';
 import { openApi } from './openapi.ts';
 
-const SUITES: readonly Suite[] = [openResponses, a2a, openApi];
+const SUITES: readonly Suite[] = [openResponses, a2a, openApi, ...linters];
 
 const PAGE = join(import.meta.dir, '../../docs/conformance.md');
 const named = process.argv.slice(2);
