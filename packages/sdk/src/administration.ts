@@ -1,4 +1,5 @@
 /** Administration API (users, API keys, nodes, listeners, MCP servers, metrics), own API keys, and pairing. */
+import type { Part } from '@parlance/protocol';
 import type {
   AgentSetup,
   ApiKey,
@@ -7,6 +8,10 @@ import type {
   ListenerList,
   MadeApiKey,
   MadePairingRequest,
+  McpOffers,
+  McpParts,
+  McpPromptRequest,
+  McpResourceRequest,
   McpServer,
   McpServerList,
   McpSignedIn,
@@ -131,11 +136,17 @@ export function administration(http: HttpClient): Administration {
   };
 }
 
-// Signing in to MCP servers.
+// MCP servers: their prompts and resources, and signing in.
 
-export type McpSignIns = {
+export type McpOfUser = {
   /** The servers that each user signs in to. */
   list(options?: CallOptions): Promise<McpSignInList['servers']>;
+  /** The prompts and resources that servers offer to the caller. */
+  offers(options?: CallOptions): Promise<McpOffers>;
+  /** A prompt as the parts of a message. */
+  prompt(request: McpPromptRequest, options?: CallOptions): Promise<readonly Part[]>;
+  /** A resource as the parts of a message. */
+  resource(request: McpResourceRequest, options?: CallOptions): Promise<readonly Part[]>;
   /** The link to open in a browser. For a server that one person signs in to for all users, as `settings`. */
   begin(name: string, options?: CallOptions): Promise<string>;
   /** Ends the sign-in with the query that the browser came back with. Returns the name of the server. */
@@ -144,13 +155,18 @@ export type McpSignIns = {
   end(name: string, options?: CallOptions): Promise<void>;
 };
 
-export function mcpSignIns(http: HttpClient): McpSignIns {
+export function mcpOfUser(http: HttpClient): McpOfUser {
   const path = '/v1/mcp/sign-ins';
   const of = (name: string) => `${path}/${encodeURIComponent(name)}`;
+  const parts = async (what: string, body: object, signal?: AbortSignal) =>
+    (await http.json<McpParts>({ method: 'POST', path: `/v1/mcp/${what}`, body, signal })).parts;
   return {
     async list({ signal } = {}) {
       return (await http.json<McpSignInList>({ path, signal })).servers;
     },
+    offers: ({ signal } = {}) => http.json({ path: '/v1/mcp/offers', signal }),
+    prompt: (body, { signal } = {}) => parts('prompts', body, signal),
+    resource: (body, { signal } = {}) => parts('resources', body, signal),
     async begin(name, { signal } = {}) {
       return (await http.json<McpSignInLink>({ method: 'POST', path: of(name), signal })).link;
     },

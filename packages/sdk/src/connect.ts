@@ -34,8 +34,8 @@ import {
   type ApiKeys,
   administration,
   apiKeys,
-  type McpSignIns,
-  mcpSignIns,
+  type McpOfUser,
+  mcpOfUser,
   type Pairings,
   pairings,
 } from './administration.ts';
@@ -137,7 +137,7 @@ export type Parlance = {
   readonly keys: ApiKeys;
   /** browser extensions */
   readonly pairings: Pairings;
-  readonly mcpSignIns: McpSignIns;
+  readonly mcp: McpOfUser;
   readonly admin: Administration;
   readonly auth: {
     /** Later requests send the new token. */
@@ -279,7 +279,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
     },
     keys: apiKeys(http),
     pairings: pairings(http),
-    mcpSignIns: mcpSignIns(http),
+    mcp: mcpOfUser(http),
     admin: administration(http),
     auth: {
       login: (username, password, { signal } = {}) => login('/v1/auth/login', { username, password }, signal),

@@ -1,6 +1,6 @@
 /** The interactive conversation: keys in, lines out. */
 
-import type { InputMode, TurnId } from '@parlance/protocol';
+import type { InputMode, Part, TurnId } from '@parlance/protocol';
 import {
   type About,
   type BlockView,
@@ -16,6 +16,7 @@ import {
 import { counted } from '@parlance/ui/chat/cost.ts';
 import { type Row, rowsOf } from '@parlance/ui/chat/rows.ts';
 import { printedRows, type RunRow } from '@parlance/ui/chat/runs.ts';
+import { NO_OFFERS, type Offers, parsePrompt } from '@parlance/ui/chat/slash.ts';
 import { consoleNotice } from '../connection/browser.ts';
 import type { Connection } from '../connection/open.ts';
 import type { Draft } from '../terminal/editor.ts';
@@ -78,6 +79,11 @@ export class ChatApp {
   /** null until a slash is typed; of the folder of the session that is open then */
   #skills: { readonly session: string | null; readonly listed: readonly Skill[] } | null = null;
 
+  /** of MCP servers, loaded with the skills */
+  #offers: Offers = NO_OFFERS;
+  /** resources for the next message */
+  #attached: readonly Part[] = [];
+
   constructor(
     private readonly connection: Connection,
     private readonly options: AppOptions,
@@ -92,7 +98,8 @@ export class ChatApp {
     this.#approvals = new Approvals(this.#conversation, options.approve, (act) => this.#do(act));
     this.#composer = new Composer({
       history: () => this.#history,
-      choicesFor: (draft) => menuChoices(draft, connection.about, this.#skillsFor(draft)),
+      choicesFor: (draft) =>
+        menuChoices(draft, connection.about, { skills: this.#skillsFor(draft), offers: this.#offers }),
     });
   }
 
@@ -107,6 +114,13 @@ export class ChatApp {
         this.#painter.later();
       },
       // Only a completion is missing.
+      () => undefined,
+    );
+    this.connection.parlance.mcp.offers().then(
+      (offers) => {
+        this.#offers = offers;
+        this.#painter.later();
+      },
       () => undefined,
     );
     return this.#skills.listed;
@@ -288,8 +302,24 @@ export class ChatApp {
     const answers = this.#answering !== null && mode === 'queue';
     this.#composer.set('');
     this.#history = remember(text, this.#history);
-    if (command) this.#run(command);
+    const prompt = parsePrompt(text, this.#offers);
+    if (prompt) this.#do(() => this.#fill(prompt));
+    else if (command) this.#run(command);
     else void this.#send(text, mode, answers);
+  }
+
+  /** The text of a prompt of an MCP server, to be read and changed before it is sent. */
+  async #fill(prompt: NonNullable<ReturnType<typeof parsePrompt>>): Promise<void> {
+    const parts = await this.connection.parlance.mcp.prompt(prompt);
+    this.#attach(parts.filter(({ type }) => type !== 'text'));
+    const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []));
+    this.#composer.set(safeText(texts.join('\n\n')));
+  }
+
+  #attach(parts: readonly Part[]): void {
+    if (parts.length === 0) return;
+    this.#attached = [...this.#attached, ...parts];
+    this.#notice(`${this.#attached.length} attached to the next message.`);
   }
 
   /** A message that was not accepted is put back into the input field. */
@@ -298,7 +328,12 @@ export class ChatApp {
     try {
       const { parts, problems } = await withFiles(text);
       for (const problem of problems) this.#notice(problem);
-      await this.#conversation.send(parts, mode, answers);
+      const attached = this.#attached;
+      this.#attached = [];
+      await this.#conversation.send([...parts, ...attached], mode, answers).catch((error: unknown) => {
+        this.#attached = [...attached, ...this.#attached];
+        throw error;
+      });
     } catch (error) {
       this.#fail(error);
       if (this.#composer.isEmpty) this.#composer.set(text);
@@ -323,6 +358,7 @@ export class ChatApp {
         rewind: async (what) => {
           for (const line of await conversation.rewind(what)) this.#notice(line);
         },
+        attach: async (resource) => this.#attach(await this.connection.parlance.mcp.resource(resource)),
         notice: (text) => this.#notice(text),
         help: () => this.#painter.print(helpLines(this.#renderContext)),
         sessions: () => this.#pick(),
@@ -436,14 +472,18 @@ function helpLines({ theme }: RenderContext): string[] {
 
 // What can be completed: commands after a slash, files after an at sign.
 
-function menuChoices({ text, cursor }: Draft, about: About, skills: readonly Skill[]): MenuChoice[] {
+function menuChoices(
+  { text, cursor }: Draft,
+  about: About,
+  { skills, offers }: { readonly skills: readonly Skill[]; readonly offers: Offers },
+): MenuChoice[] {
   const files = fileChoices(text, cursor).map(({ label, ...draft }) => ({
     draft,
     label,
     about: '',
     complete: false,
   }));
-  return [...commandChoices(text, about, skills), ...files];
+  return [...commandChoices(text, about, skills, offers), ...files];
 }
 
 // Messages that wait for their turn. ↑ in an empty field takes the last one back, to change or to drop it.

@@ -3,6 +3,8 @@ import type { About } from '@parlance/sdk';
 import {
   applySlash,
   type NamedSkill,
+  NO_OFFERS,
+  type Offers,
   parseSlash,
   SLASHES,
   type Slash,
@@ -32,12 +34,17 @@ export function parseCommand(text: string): Command | null {
   return own ? { name: own.name, argument: '' } : parseSlash(text);
 }
 
-export function commandChoices(text: string, about: About, skills: readonly NamedSkill[] = []): MenuChoice[] {
+export function commandChoices(
+  text: string,
+  about: About,
+  skills: readonly NamedSkill[] = [],
+  offers: Offers = NO_OFFERS,
+): MenuChoice[] {
   const own = /^\/[a-z]*$/i.test(text)
     ? OWN.filter(({ name }) => `/${name}`.startsWith(text.toLowerCase()))
     : [];
   return [
-    ...slashChoices(text, about, [], skills).map(({ text, label, about, complete }) => ({
+    ...slashChoices(text, about, [], skills, offers).map(({ text, label, about, complete }) => ({
       draft: draftOf(text),
       label,
       about,

@@ -38,8 +38,8 @@ async function signIn(argv: readonly string[]): Promise<number> {
     throw new CommandError('sign-in takes the name of one MCP server', 2);
   const connection = await openRunning(values);
   if (!connection) throw noServer();
-  const { mcpSignIns } = connection.parlance;
-  const link = await mcpSignIns.begin(name).catch((error: unknown) => {
+
+  const link = await connection.parlance.mcp.begin(name).catch((error: unknown) => {
     throw connectionError(error, 'the server');
   });
   console.log(safeLine(link));

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ApprovalMode } from '../event-fields.ts';
 import { FaultData } from '../faults.ts';
+import { Part } from '../parts.ts';
 import { Principal } from '../principals.ts';
 import { SetPrice } from './usage.ts';
 
@@ -148,6 +149,37 @@ export const McpServerList = z.object({
   servers: z.array(McpServer),
 });
 export type McpServerList = z.infer<typeof McpServerList>;
+
+export const McpOffers = z.object({
+  prompts: z.array(
+    z.object({
+      server: z.string(),
+      name: z.string(),
+      description: z.string(),
+      arguments: z.array(z.object({ name: z.string(), description: z.string(), required: z.boolean() })),
+    }),
+  ),
+  resources: z.array(
+    z.object({ server: z.string(), uri: z.string(), name: z.string(), description: z.string() }),
+  ),
+});
+export type McpOffers = z.infer<typeof McpOffers>;
+
+export const McpPromptRequest = z.strictObject({
+  server: z.string().min(1).max(32),
+  name: z.string().min(1).max(1_000),
+  arguments: z.record(z.string().max(200), z.string().max(100_000)).default({}),
+});
+export type McpPromptRequest = z.input<typeof McpPromptRequest>;
+
+export const McpResourceRequest = z.strictObject({
+  server: z.string().min(1).max(32),
+  uri: z.string().min(1).max(10_000),
+});
+export type McpResourceRequest = z.input<typeof McpResourceRequest>;
+
+export const McpParts = z.object({ parts: z.array(Part).describe('for a message of the user') });
+export type McpParts = z.infer<typeof McpParts>;
 
 export const McpSignInList = z.object({
   servers: z.array(z.object({ name: z.string(), signedIn: z.boolean() })),

@@ -1,6 +1,7 @@
 /** State shared by all dialects of a server. */
+
 import { Fault } from '@parlance/protocol';
-import type { DialectList } from '@parlance/protocol/api';
+import type { DialectList, McpOffers } from '@parlance/protocol/api';
 import { version } from '../../package.json' with { type: 'json' };
 import { openAccounts } from '../accounts/accounts.ts';
 import { openApiKeys } from '../accounts/api-keys.ts';
@@ -81,6 +82,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
       nodes: async () =>
         (await store.nodes()).map((node) => ({ ...node, here: node.id === store.leases.node })),
       mcpServers: mcp.servers,
+      mcpOffers: { ...mcp.offers, list: (user) => offersOf(mcp, user) },
       mcpSignIns: { ...mcp.signIn, clientDocument },
       setup: setupOf(config, setup, { mcp, refusedOrigins: state.refusedOrigins }),
     },
@@ -97,6 +99,25 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
     webhooks: sealedWebhooks(store.webhooks, storage.secret),
     countRequest: requestCounter(config, metrics),
     refused: (limit) => metrics.add('refusals', limit),
+  };
+}
+
+async function offersOf(mcp: McpTools, user: string): Promise<McpOffers> {
+  const all = await mcp.offers.list(user);
+  return {
+    prompts: all.flatMap(({ server, prompts }) =>
+      prompts.map(({ name, title, description, arguments: given }) => ({
+        ...{ server, name, description: description ?? title ?? '' },
+        arguments: (given ?? []).map((one) => ({
+          ...{ name: one.name, description: one.description ?? '', required: one.required === true },
+        })),
+      })),
+    ),
+    resources: all.flatMap(({ server, resources }) =>
+      resources.map(({ uri, name, title, description }) => ({
+        ...{ server, uri, name: title ?? name, description: description ?? '' },
+      })),
+    ),
   };
 }
 

@@ -79,6 +79,16 @@ export async function attachmentOf(file: File): Promise<Attachment> {
   };
 }
 
+/** Parts that a server has made, such as those of a resource. Texts are left out. */
+export const attachmentsOf = (parts: readonly Part[]): Attachment[] =>
+  parts.flatMap((part) => {
+    if (part.type === 'text') return [];
+    const name = part.type === 'image' ? 'image' : part.type === 'page' ? part.title : part.name;
+    const bytes = part.type === 'page' ? part.text.length : Math.floor(part.data.length * 0.75);
+    const preview = part.type === 'image' ? `data:${part.mime};base64,${part.data}` : null;
+    return [{ id: crypto.randomUUID(), name, part, bytes, preview }];
+  });
+
 /** Its message is a sentence to show. */
 export class NotText extends Error {}
 

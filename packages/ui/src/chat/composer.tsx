@@ -12,14 +12,32 @@ import {
   useState,
 } from 'react';
 import { focusPendingCard, useMessageField } from '../components/approval/use-keys.ts';
-import { Button, Icon, IconButton, Notice } from '../components/controls.tsx';
+import { attempt, Button, Icon, IconButton, Notice } from '../components/controls.tsx';
 import { useHighlighterSoon } from '../markdown/code-block.tsx';
 import { loadModels, useListedModels } from '../state/models.ts';
 import { parlance, useServer } from '../state/server.ts';
 import { readStorage, writeStorage } from '../state/storage.ts';
 import { useMedia } from '../state/store.ts';
-import { ACCEPTED, type Attachment, attachmentOf, NotText, problemWith } from './attachments.ts';
-import { type Choice, type NamedSkill, namesModel, parseSlash, type Slash, slashChoices } from './slash.ts';
+import {
+  ACCEPTED,
+  type Attachment,
+  attachmentOf,
+  attachmentsOf,
+  NotText,
+  problemWith,
+} from './attachments.ts';
+import {
+  type Choice,
+  type NamedSkill,
+  NO_OFFERS,
+  namesModel,
+  type Offers,
+  parsePrompt,
+  parseSlash,
+  resourceIn,
+  type Slash,
+  slashChoices,
+} from './slash.ts';
 
 /** `queue` waits for the running turn, `steer` joins it, `supersede` interrupts it. */
 export type Mode = 'queue' | 'steer' | 'supersede';
@@ -57,8 +75,9 @@ function usePlaceholder(running: boolean): string {
 }
 
 /** Loaded when a message begins with a slash. */
-function useSkills(isSlash: boolean, session: string | undefined): readonly NamedSkill[] {
+function useNamed(isSlash: boolean, session: string | undefined) {
   const [skills, setSkills] = useState<readonly NamedSkill[]>([]);
+  const [offers, setOffers] = useState<Offers>(NO_OFFERS);
   useEffect(() => {
     if (!isSlash) return;
     let isCurrent = true;
@@ -66,11 +85,15 @@ function useSkills(isSlash: boolean, session: string | undefined): readonly Name
       (listed) => isCurrent && setSkills(listed),
       () => undefined,
     );
+    parlance.mcp.offers().then(
+      (listed) => isCurrent && setOffers(listed),
+      () => undefined,
+    );
     return () => {
       isCurrent = false;
     };
   }, [isSlash, session]);
-  return skills;
+  return { skills, offers };
 }
 
 export function Composer(props: ComposerProps) {
@@ -103,8 +126,8 @@ export function Composer(props: ComposerProps) {
   const placeholder = usePlaceholder(running);
   useKeptFocus(area);
   const { providers } = useListedModels();
-  const skills = useSkills(text.startsWith('/'), session);
-  const choices = dismissed ? [] : slashChoices(text, about, providers ?? [], skills);
+  const { skills, offers } = useNamed(text.startsWith('/'), session);
+  const choices = dismissed ? [] : slashChoices(text, about, providers ?? [], skills, offers);
   const at = Math.min(chosen, choices.length - 1);
   const empty = text.trim() === '' && files.attached.length === 0;
 
@@ -136,14 +159,35 @@ export function Composer(props: ComposerProps) {
     const before = typed.current;
     setBusy(true);
     // What is typed meanwhile stays.
-    if ((await onSlash(slash)) && typed.current === before) change('');
+    const isDone = slash.name === 'attach' ? await attach(slash) : await onSlash(slash);
+    if (isDone && typed.current === before) change('');
+    setBusy(false);
+    area.current?.focus();
+  }
+
+  async function attach({ argument }: Slash): Promise<boolean> {
+    const resource = resourceIn(argument);
+    if (!resource) return false;
+    return attempt(async () => files.restore(attachmentsOf(await parlance.mcp.resource(resource))));
+  }
+
+  /** The text of the prompt takes the place of the command, to be read and changed before it is sent. */
+  async function fill(prompt: NonNullable<ReturnType<typeof parsePrompt>>): Promise<void> {
+    setBusy(true);
+    await attempt(async () => {
+      const parts = await parlance.mcp.prompt(prompt);
+      change(parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n\n'));
+      files.restore(attachmentsOf(parts));
+    });
     setBusy(false);
     area.current?.focus();
   }
 
   async function send(mode: Mode): Promise<void> {
+    const prompt = parsePrompt(text, offers);
+    if (prompt) return fill(prompt);
     const slash = parseSlash(text);
-    if (slash && files.attached.length === 0) return run(slash);
+    if (slash && (slash.name === 'attach' || files.attached.length === 0)) return run(slash);
     if (empty || busy) return;
     const { attached } = files;
     const textParts: Part[] = text.trim() === '' ? [] : [{ type: 'text', text: text.trim() }];

@@ -1,6 +1,6 @@
-import { expect, test } from 'bun:test';
+import { describe, expect, test } from 'bun:test';
 import type { About } from '@parlance/sdk';
-import { applySlash, parseSlash, type SlashContext, slashChoices } from './slash.ts';
+import { applySlash, parsePrompt, parseSlash, type SlashContext, slashChoices } from './slash.ts';
 
 const about = {
   model: 'gpt-4o-mini',
@@ -37,7 +37,7 @@ test('anything else is a message to the agent', () => {
 
 test('offers completions while typing', () => {
   const labels = (text: string) => slashChoices(text, about).map(({ label }) => label);
-  expect(labels('/')).toHaveLength(8);
+  expect(labels('/')).toHaveLength(9);
   expect(labels('/co')).toEqual(['/compact']);
   expect(labels('/model ')).toEqual(['default', 'gpt-4o-mini', 'offline']);
   expect(labels('/model OFF')).toEqual(['offline', 'Use “OFF”']);
@@ -113,4 +113,47 @@ test('skills are completed after commands, and take the place of none', () => {
   ]);
   expect(slashChoices('/code-review all', about, [], skills)).toEqual([]);
   expect(parseSlash('/code-review all')).toBeNull();
+});
+
+describe('what MCP servers offer', () => {
+  const argument = (name: string) => ({ name, description: '', required: true });
+  const offers = {
+    prompts: [
+      {
+        server: 'tickets',
+        name: 'summary',
+        description: 'Sums up',
+        arguments: [argument('ticket'), argument('style')],
+      },
+      { server: 'tickets', name: 'plain', description: '', arguments: [] },
+    ],
+    resources: [{ server: 'files', uri: 'file:///notes.md', name: 'Notes', description: 'Of today' }],
+  };
+
+  test('completes prompts as commands, and resources after /attach', () => {
+    expect(slashChoices('/tick', about, [], [], offers).map(({ label }) => label)).toEqual([
+      '/tickets:summary TICKET STYLE',
+      '/tickets:plain',
+    ]);
+    expect(slashChoices('/attach note', about, [], [], offers)).toMatchObject([
+      { text: '/attach files:file:///notes.md', label: 'Notes', about: 'files: Of today', complete: true },
+    ]);
+  });
+
+  test.each([
+    ['/tickets:summary ticket=42 style="very short"', { ticket: '42', style: 'very short' }],
+    ['/tickets:summary 42', { ticket: '42' }],
+    ['/tickets:summary style=short the last one', { style: 'short', ticket: 'the last one' }],
+    ['/tickets:summary url=x', { ticket: 'url=x' }],
+    ['/tickets:summary', {}],
+  ])('%s has arguments', (text, given) => {
+    expect(parsePrompt(text, offers)).toEqual({ server: 'tickets', name: 'summary', arguments: given });
+  });
+
+  test.each(['/tickets:other', 'tickets:summary', '/tickets', '/compact'])(
+    '%s is none of its prompts',
+    (text) => {
+      expect(parsePrompt(text, offers)).toBeNull();
+    },
+  );
 });

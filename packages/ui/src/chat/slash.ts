@@ -1,7 +1,7 @@
 /** Slash commands of the console and the terminal. */
 import type { Amount, ApprovalMode } from '@parlance/protocol';
 import { amountsText } from '@parlance/protocol/spending';
-import type { About, ProviderModels } from '@parlance/sdk';
+import type { About, McpOffers, ProviderModels } from '@parlance/sdk';
 import { type ModelGroup, matching, modelGroups } from '../components/model-picker/options.ts';
 import { type Caller, may, type Needs } from '../state/may.ts';
 
@@ -11,6 +11,7 @@ export const SLASHES = [
   { name: 'domain', about: 'Start a session in another domain', argument: 'NAME' },
   { name: 'approval', about: 'Set what runs without approval', argument: 'MODE', needs: 'tool:approve' },
   { name: 'limit', about: 'Ask above so many dollars, or tokens; none removes it', argument: 'AMOUNT' },
+  { name: 'attach', about: 'Attach a resource of an MCP server', argument: 'RESOURCE' },
   { name: 'compact', about: 'Compact the context: summarise older turns' },
   { name: 'clear', about: 'Clear the context; the history stays readable' },
   { name: 'help', about: 'Commands and shortcuts' },
@@ -46,9 +47,49 @@ export const namesModel = (text: string): boolean => /^\/model[ \t]/i.test(text)
 
 /** More are found by typing. */
 const MOST_MODELS = 20;
+const MOST_RESOURCES = 20;
 
 /** A skill that a message can ask for. */
 export type NamedSkill = { readonly name: string; readonly description: string };
+
+/** What MCP servers offer to the user. */
+export type Offers = Pick<McpOffers, 'prompts' | 'resources'>;
+
+export const NO_OFFERS: Offers = { prompts: [], resources: [] };
+
+type NamedPrompt = {
+  readonly server: string;
+  readonly name: string;
+  readonly arguments: Record<string, string>;
+};
+
+/**
+ * `/server:prompt` with its arguments, as `name=value` or, for the first that is missing, as the text that is left; null if the text is a
+ * message to the agent.
+ */
+export function parsePrompt(text: string, { prompts }: Offers): NamedPrompt | null {
+  const [, command = '', rest = ''] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+  const prompt = prompts.find(({ server, name }) => `${server}:${name}` === command);
+  if (!prompt) return null;
+  const given: Record<string, string> = {};
+  const left = rest.replace(
+    /(\S+?)=(?:"([^"]*)"|(\S+))/g,
+    (whole, name: string, quoted?: string, plain?: string) => {
+      if (!prompt.arguments.some((one) => one.name === name)) return whole;
+      given[name] = quoted ?? plain ?? '';
+      return '';
+    },
+  );
+  const missing = prompt.arguments.find(({ name }) => given[name] === undefined);
+  if (missing && left.trim() !== '') given[missing.name] = left.trim();
+  return { server: prompt.server, name: prompt.name, arguments: given };
+}
+
+/** `server:uri`, as `/attach` names a resource. */
+export function resourceIn(argument: string): { readonly server: string; readonly uri: string } | null {
+  const [, server, uri] = /^([\w-]+):(.+)$/.exec(argument) ?? [];
+  return server && uri ? { server, uri } : null;
+}
 
 /** A skill cannot take the place of a command. */
 const isCommand = (skill: string): boolean => SLASHES.some(({ name }) => name === skill);
@@ -59,8 +100,9 @@ export function slashChoices(
   about: About,
   providers: readonly ProviderModels[] = [],
   skills: readonly NamedSkill[] = [],
+  offers: Offers = NO_OFFERS,
 ): readonly Choice[] {
-  const [, word = '', gap, rest = ''] = /^\/([a-z0-9-]*)([ \t]+)?(.*)$/i.exec(text) ?? [];
+  const [, word = '', gap, rest = ''] = /^\/([a-z0-9:_.-]*)([ \t]+)?(.*)$/i.exec(text) ?? [];
   if (!text.startsWith('/') || text.includes('\n')) return [];
   if (gap === undefined)
     return rest !== ''
@@ -82,10 +124,31 @@ export function slashChoices(
               about: description,
               complete: false,
             })),
+          ...offers.prompts
+            .filter(({ server, name }) => `${server}:${name}`.toLowerCase().startsWith(word.toLowerCase()))
+            .map((prompt) => ({
+              text: `/${prompt.server}:${prompt.name} `,
+              label: [
+                `/${prompt.server}:${prompt.name}`,
+                ...prompt.arguments.map(({ name }) => name.toUpperCase()),
+              ].join(' '),
+              about: prompt.description,
+              complete: false,
+            })),
         ];
   const name = slashesFor(about).find((slash) => slash.name === word.toLowerCase())?.name;
   if (name === 'model') return modelChoices(rest.trim(), about, providers);
   const wanted = rest.trim().toLowerCase();
+  if (name === 'attach')
+    return offers.resources
+      .filter(({ server, uri, name }) => `${server}:${uri} ${name}`.toLowerCase().includes(wanted))
+      .slice(0, MOST_RESOURCES)
+      .map(({ server, uri, name, description }) => ({
+        text: `/attach ${server}:${uri}`,
+        label: name,
+        about: [server, description].filter(Boolean).join(': '),
+        complete: true,
+      }));
   return argumentsOf(name, about)
     .filter(({ id, label }) => id.toLowerCase().includes(wanted) || label.toLowerCase().includes(wanted))
     .map(({ id, label, about }) => ({ text: `/${name} ${id}`, label, about, complete: true }));
@@ -164,6 +227,8 @@ export type SlashContext = {
   clear(): Promise<unknown>;
   /** Sets what the session may use; absent if there is no session yet. */
   limit?(amount: Amount | null): Promise<unknown>;
+  /** Attaches a resource to the next message. */
+  attach?(resource: { readonly server: string; readonly uri: string }): Promise<unknown>;
   /** Begins a session in the domain. */
   openDomain(domain: About['domains'][number]): void;
   help(): void;
@@ -189,6 +254,15 @@ export async function applySlash(
     case 'help':
       context.help();
       return true;
+    case 'attach': {
+      const resource = resourceIn(argument);
+      if (!resource) {
+        context.notice('/attach RESOURCE: a server and an address, such as files:file:///notes.md');
+        return false;
+      }
+      await context.attach?.(resource);
+      return true;
+    }
     case 'compact':
       await context.compact();
       return true;

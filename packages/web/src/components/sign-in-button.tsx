@@ -7,7 +7,7 @@ import { useState } from 'react';
 export function SignInButton({ name }: { readonly name: string }) {
   const [link, setLink] = useState<URL | null>(null);
 
-  const begin = () => attempt(async () => setLink(webAddress(await parlance.mcpSignIns.begin(name))));
+  const begin = () => attempt(async () => setLink(webAddress(await parlance.mcp.begin(name))));
 
   return (
     <>

@@ -1,6 +1,6 @@
 /** Information about the server, and its administration while it runs. */
 
-import type { ApprovalMode } from '@parlance/protocol';
+import type { ApprovalMode, Part } from '@parlance/protocol';
 import type * as api from '@parlance/protocol/api';
 import type { NodeState } from '../../core/index.ts';
 import type { Accounts } from '../../http/accounts.ts';
@@ -43,6 +43,7 @@ export type Administration = {
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly mcpServers: () => readonly McpServerView[];
   readonly mcpSignIns: McpSignIns;
+  readonly mcpOffers: McpOfferings;
   readonly setup: Setup;
 };
 
@@ -58,6 +59,18 @@ export type ListenerAddress = Sent<api.Listener>;
 
 export type McpServerView = Omit<Sent<api.McpServer>, 'error'> & {
   readonly error: InMilliseconds<NonNullable<api.McpServer['error']>, 'at'> | null;
+};
+
+/** Prompts and resources of MCP servers, for a user. Throws `not_found` if there is no such server for the user. */
+export type McpOfferings = {
+  list(user: string): Promise<Sent<api.McpOffers>>;
+  prompt(
+    server: string,
+    user: string,
+    name: string,
+    input: Readonly<Record<string, string>>,
+  ): Promise<Part[]>;
+  resource(server: string, user: string, uri: string): Promise<Part[]>;
 };
 
 /** `mayShare`: may also sign in for everybody. */

@@ -22,7 +22,7 @@ import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { adminEndpoints, priceEndpoints } from './admin.ts';
 import { approvalEndpoints } from './approvals.ts';
 import { apiKeyEndpoints, pairingEndpoints } from './keys.ts';
-import { mcpSignInEndpoints } from './mcp-sign-ins.ts';
+import { mcpUserEndpoints } from './mcp.ts';
 import { sessionEndpoints } from './sessions.ts';
 import { setupEndpoints } from './setup.ts';
 import { sharedPages, shareEndpoints } from './shares.ts';
@@ -65,7 +65,7 @@ export const native = defineDialect({
       ...pairingEndpoints,
       ...adminEndpoints,
       ...setupEndpoints,
-      ...mcpSignInEndpoints,
+      ...mcpUserEndpoints,
     ],
     fault: (fault, c) => c.json({ error: fault.data(), detail: retryText(fault) }, HTTP_STATUS[fault.code]),
   },

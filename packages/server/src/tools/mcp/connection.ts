@@ -9,8 +9,12 @@ import type {
   CallToolResult,
   Client,
   Tool as Definition,
+  GetPromptResult,
   JsonSchemaValidator,
   jsonSchemaValidator,
+  Prompt,
+  ReadResourceResult,
+  Resource,
   UrlElicitationRequiredError,
 } from '@modelcontextprotocol/client';
 import { Fault, type JsonObject } from '@parlance/protocol';
@@ -43,6 +47,10 @@ type State =
   | { readonly phase: 'signing-in' }
   | { readonly phase: 'pausing'; readonly timer: ReturnType<typeof setTimeout> }
   | { readonly phase: 'closed' };
+
+export type McpOffers = { readonly prompts: readonly Prompt[]; readonly resources: readonly Resource[] };
+
+const NO_OFFERS: McpOffers = { prompts: [], resources: [] };
 
 /** A call, or its next round: `rounds` has what the server asked for. */
 export type McpCall = {
@@ -88,6 +96,10 @@ const WELL_MS = 60_000;
 const EXCEEDED_FAILURES = 7;
 /** Notifications of changed tools that arrive within this time lead to one list. */
 const LIST_PAUSE_MS = 500;
+/** For lists and reads that a user waits for. */
+const OFFER_MS = 15_000;
+const MAX_PROMPTS = 100;
+const MAX_RESOURCES = 500;
 const MAX_TOOLS = 256;
 /** Links of one refusal that the user is asked to open. */
 const MAX_LINKS = 3;
@@ -244,6 +256,53 @@ export class McpConnection {
       throw new Fault('tool_failed', message);
     } finally {
       this.#live.delete(live);
+    }
+  }
+
+  /** What the server offers to users, at this moment; nothing while it is unavailable. */
+  async offers(): Promise<McpOffers> {
+    const state = this.#state;
+    if (state.phase !== 'ready') return NO_OFFERS;
+    const capabilities = state.client.getServerCapabilities();
+    const options = { timeout: OFFER_MS };
+    const [prompts, resources] = await Promise.all([
+      capabilities?.prompts ? state.client.listPrompts(undefined, options) : { prompts: [] },
+      capabilities?.resources ? state.client.listResources(undefined, options) : { resources: [] },
+    ]).catch((thrown: unknown) => {
+      this.#options.log.warn(
+        { server: this.#name, reason: this.#reason(thrown) },
+        'failed to list MCP prompts',
+      );
+      return [{ prompts: [] }, { resources: [] }] as const;
+    });
+    return {
+      prompts: prompts.prompts.slice(0, MAX_PROMPTS),
+      resources: resources.resources.slice(0, MAX_RESOURCES),
+    };
+  }
+
+  /** Throws a `Fault` if the server is unavailable or refuses. */
+  async prompt(name: string, input: Readonly<Record<string, string>>): Promise<GetPromptResult> {
+    return this.#asked((client) =>
+      client.getPrompt({ name, arguments: { ...input } }, { timeout: OFFER_MS }),
+    );
+  }
+
+  /** Throws like `prompt`. */
+  async resource(uri: string): Promise<ReadResourceResult> {
+    return this.#asked((client) => client.readResource({ uri }, { timeout: OFFER_MS }));
+  }
+
+  async #asked<Result>(ask: (client: Client) => Promise<Result>): Promise<Result> {
+    const state = this.#state;
+    if (state.phase !== 'ready')
+      throw new Fault('not_found', `The MCP server ${this.#name} is not available.`);
+    try {
+      return await ask(state.client);
+    } catch (thrown) {
+      throw new Fault('invalid', `The MCP server ${this.#name} refused: ${this.#reason(thrown)}`, {
+        cause: thrown,
+      });
     }
   }
 

@@ -1,5 +1,5 @@
 /** The tools of all configured MCP servers. The SDK is loaded only if there is a server. */
-import { Fault } from '@parlance/protocol';
+import { Fault, type Part } from '@parlance/protocol';
 import type { SettingsStore } from '../../accounts/store.ts';
 import type { Tool } from '../../core/ports/tool.ts';
 import { Listeners } from '../../lib/listeners.ts';
@@ -9,11 +9,13 @@ import {
   type Definition,
   McpConnection,
   type McpError,
+  type McpOffers,
   type McpState,
 } from './connection.ts';
 import type { LiveCall } from './live-call.ts';
 import { toolNames } from './names.ts';
 import { openPins } from './pins.ts';
+import { promptPartsOf, resourcePartsOf } from './result.ts';
 import type { McpServer, McpServers } from './servers.ts';
 import { EVERYBODY, SignIn, type SignInOptions } from './sign-in.ts';
 import { mcpTool } from './tool.ts';
@@ -70,9 +72,22 @@ export type McpTools = {
     /** The servers that each user signs in to. */
     of(user: string): Promise<readonly { readonly name: string; readonly signedIn: boolean }[]>;
   };
+  /** What servers offer to the user. Throw `not_found` if the server is not there for the user. */
+  readonly offers: {
+    list(user: string): Promise<readonly McpServerOffers[]>;
+    prompt(
+      server: string,
+      user: string,
+      name: string,
+      input: Readonly<Record<string, string>>,
+    ): Promise<Part[]>;
+    resource(server: string, user: string, uri: string): Promise<Part[]>;
+  };
   /** Stops all servers. */
   close(): Promise<void>;
 };
+
+export type McpServerOffers = McpOffers & { readonly server: string };
 
 /** `mayShare`: may also sign in for everybody. */
 export type SigningIn = { readonly user: string; readonly mayShare: boolean };
@@ -176,6 +191,13 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
     return { entry, signIn: entry.signIn, owner };
   }
 
+  function available(name: string, user: string) {
+    const entry = entries.find((one) => one.name === name);
+    const connection = entry && connectionOf(entry, user);
+    if (!entry || !connection) throw new Fault('not_found', 'There is no such MCP server.');
+    return { entry, connection };
+  }
+
   await within(options.patienceMs ?? PATIENCE_MS, configure(servers));
   return {
     tools: () => current,
@@ -221,6 +243,23 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
             .filter(isPerUser)
             .map(async ({ name, signIn }) => ({ name, signedIn: (await signIn?.isSignedIn(user)) === true })),
         ),
+    },
+    offers: {
+      list: (user) =>
+        Promise.all(
+          entries.map(async (entry) => ({
+            server: entry.name,
+            ...((await connectionOf(entry, user)?.offers()) ?? { prompts: [], resources: [] }),
+          })),
+        ),
+      async prompt(server, user, name, input) {
+        const { connection } = available(server, user);
+        return promptPartsOf(await connection.prompt(name, input));
+      },
+      async resource(server, user, uri) {
+        const { entry, connection } = available(server, user);
+        return resourcePartsOf(await connection.resource(uri), server, entry.server.trusted);
+      },
     },
     close: async () => void (await Promise.all(entries.map(ended))),
   };

@@ -1,17 +1,43 @@
 /** Converts MCP results to parts: in order, with bounded sizes. */
-import type { CallToolResult } from '@modelcontextprotocol/client';
-import { isObject, type JsonObject, PromptPart, textPart } from '@parlance/protocol';
+import type { CallToolResult, GetPromptResult, ReadResourceResult } from '@modelcontextprotocol/client';
+import { isObject, type JsonObject, type Part, PromptPart, textPart } from '@parlance/protocol';
 import { boundedParts } from '../bounded-parts.ts';
 import { cutText } from '../cut.ts';
 
 /** Structured data is also sent as text: only small data is included twice. */
 const DATA_CHARACTERS = 4_000;
+/** Of one resource. */
+const MAX_CONTENTS = 5;
+const RESOURCE_CHARACTERS = 200_000;
 
 export function partsOf({ content, structuredContent }: CallToolResult): PromptPart[] {
   if (content.length > 0) return boundedParts(content, partOf);
   return [
     textPart(structuredContent === undefined ? '(no output)' : cutText(JSON.stringify(structuredContent))),
   ];
+}
+
+/** The messages of a prompt. What they say is shown to the user before it is sent. */
+export const promptPartsOf = ({ messages }: GetPromptResult): PromptPart[] =>
+  boundedParts(messages, ({ content }) => partOf(content));
+
+/** A resource as an attachment. Unless the server is trusted, its text counts as a page: as untrusted content. */
+export function resourcePartsOf({ contents }: ReadResourceResult, server: string, trusted: boolean): Part[] {
+  return contents.slice(0, MAX_CONTENTS).map((content) => {
+    const name = nameIn(content.uri);
+    if (!('text' in content)) return binaryPart(name, content.mimeType, content.blob);
+    const text = cutText(content.text, RESOURCE_CHARACTERS);
+    if (trusted)
+      return binaryPart(name, content.mimeType ?? 'text/plain', Buffer.from(text).toString('base64'));
+    const url = cutText(content.uri, 500);
+    const body = text.replaceAll('</resource', '<\\/resource');
+    return {
+      type: 'page',
+      title: name,
+      url,
+      text: `<resource server=${JSON.stringify(server)} uri=${JSON.stringify(url)}>\n${body}\n</resource>`,
+    };
+  });
 }
 
 export function dataOf({ structuredContent }: CallToolResult): JsonObject | undefined {

@@ -51,7 +51,7 @@ export function McpSection() {
   }
 
   async function signOut(name: string): Promise<void> {
-    if (await attempt(() => parlance.mcpSignIns.end(name))) toast(`Signed out of ${name}.`);
+    if (await attempt(() => parlance.mcp.end(name))) toast(`Signed out of ${name}.`);
     polled.again();
   }
 

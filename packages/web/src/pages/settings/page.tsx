@@ -71,14 +71,14 @@ function Notifications() {
 
 // MCP servers that each user signs in to.
 
-const signIns = () => parlance.mcpSignIns.list();
+const signIns = () => parlance.mcp.list();
 
 function McpSignIns() {
   const { value, again } = usePolled(signIns);
   if (!value || value.length === 0) return null;
 
   async function signOut(name: string): Promise<void> {
-    if (await attempt(() => parlance.mcpSignIns.end(name))) toast(`Signed out of ${name}.`);
+    if (await attempt(() => parlance.mcp.end(name))) toast(`Signed out of ${name}.`);
     again();
   }
 

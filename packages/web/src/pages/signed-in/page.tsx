@@ -12,7 +12,7 @@ export function SignedInPage() {
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: once for each address; a link works once
   useEffect(() => {
-    void run(async () => setName(await parlance.mcpSignIns.finish(query)));
+    void run(async () => setName(await parlance.mcp.finish(query)));
   }, [query]);
 
   return (

@@ -1,6 +1,6 @@
-/** Signing in to MCP servers: links for the browser, and what it comes back with. */
+/** What users do with MCP servers themselves: prompts, resources, and signing in (links for the browser, and what it comes back with). */
 import { Fault, type Principal } from '@parlance/protocol';
-import { FinishedSignIn } from '@parlance/protocol/api';
+import { FinishedSignIn, McpPromptRequest, McpResourceRequest } from '@parlance/protocol/api';
 import { requirePermission } from '../../core/index.ts';
 import { requireLogin } from '../../http/request-identity.ts';
 import { type Call, endpoint, type NativeContext } from './context.ts';
@@ -26,7 +26,46 @@ async function signingIn(call: Call, ctx: NativeContext): Promise<{ user: string
 
 const EXAMPLE = { params: { name: 'tickets' } };
 
-export const mcpSignInEndpoints = [
+export const mcpUserEndpoints = [
+  endpoint({
+    method: 'get',
+    path: '/v1/mcp/offers',
+    summary: 'The prompts and resources that MCP servers offer to the caller at this moment',
+    security: 'caller',
+    answers: { 200: { description: 'By server', schema: 'McpOffers' } },
+    errors: [401, 403],
+    allow: mayUseTools,
+    handle: ({ principal }, { administration }) => administration.mcpOffers.list(principal.id),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/mcp/prompts',
+    summary: 'The text of a prompt of an MCP server, for a message of the user',
+    security: 'caller',
+    examples: () => [{ body: { server: 'tickets', name: 'summary', arguments: { ticket: '42' } } }],
+    body: McpPromptRequest,
+    answers: { 200: { description: 'The parts of the message', schema: 'McpParts' } },
+    errors: [400, 401, 403, 404],
+    allow: mayUseTools,
+    handle: async ({ principal, body }, { administration }) => ({
+      parts: await administration.mcpOffers.prompt(body.server, principal.id, body.name, body.arguments),
+    }),
+  }),
+  endpoint({
+    method: 'post',
+    path: '/v1/mcp/resources',
+    summary:
+      'A resource of an MCP server, as attachments of a message; text of servers that are not trusted is a page',
+    security: 'caller',
+    examples: () => [{ body: { server: 'tickets', uri: 'tickets://42' } }],
+    body: McpResourceRequest,
+    answers: { 200: { description: 'The parts of the message', schema: 'McpParts' } },
+    errors: [400, 401, 403, 404],
+    allow: mayUseTools,
+    handle: async ({ principal, body }, { administration }) => ({
+      parts: await administration.mcpOffers.resource(body.server, principal.id, body.uri),
+    }),
+  }),
   endpoint({
     method: 'get',
     path: '/v1/mcp/sign-ins',
