@@ -21,5 +21,17 @@ await replaceFolder(join(ROOM, 'dist'), async (outdir) => {
     splitting: true,
     minify: { whitespace: true, syntax: true },
     naming: { entry: '[name].[ext]', chunk: '[name]-[hash].[ext]' },
+    plugins: [
+      {
+        name: 'English error messages only',
+        setup: (build) => {
+          // zod has them in fifty languages, which are half of its code.
+          build.onLoad({ filter: /\/zod\/v4\/locales\/index\.js$/ }, () => ({
+            contents: "export { default as en } from './en.js';",
+            loader: 'js',
+          }));
+        },
+      },
+    ],
   });
 });

@@ -89,9 +89,6 @@ async function bodyOf(response: Response, access: VendorAccess): Promise<unknown
   return body;
 }
 
-/** `model-2` is before `model-10`. */
-const BY_NAME = new Intl.Collator('en', { numeric: true });
-
 /** OpenAI and Anthropic have `data` with `id`, Google has `models` with `name`, Together has only the list. */
 function modelsIn(body: unknown, access: VendorAccess): string[] {
   const listed = isObject(body) ? (body.data ?? body.models) : body;
@@ -100,7 +97,8 @@ function modelsIn(body: unknown, access: VendorAccess): string[] {
     const name = isObject(model) && generates(model) ? (model.id ?? model.name) : null;
     return typeof name === 'string' && name.length <= 200 ? [name.replace(/^models\//, '')] : [];
   });
-  return [...new Set(names)].sort(BY_NAME.compare);
+  // `model-2` is before `model-10`.
+  return [...new Set(names)].sort(new Intl.Collator('en', { numeric: true }).compare);
 }
 
 /** Google also lists models for embeddings, images and the like. */

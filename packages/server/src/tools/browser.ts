@@ -109,7 +109,7 @@ export const browserTools = (clients: ClientTools): Tool[] =>
   Object.entries<Row>(BROWSER_TOOLS).map(([name, row]) => browserTool(name, row, clients));
 
 function browserTool(name: string, row: Row, clients: ClientTools): Tool {
-  const schema = z.toJSONSchema(row.input, { io: 'input' }) as JsonObject;
+  let schema: JsonObject | null = null;
   return defineTool({
     exclusive: 'always',
     name,
@@ -131,6 +131,7 @@ function browserTool(name: string, row: Row, clients: ClientTools): Tool {
     run: async (parameters, { atClient }) => {
       const { permissions, timeoutMs } = row;
       const unavailable = `No browser extension client available for tool: ${name}`;
+      schema ??= z.toJSONSchema(row.input, { io: 'input' }) as JsonObject;
       return shown(await atClient({ tool: name, parameters, schema, permissions, timeoutMs, unavailable }));
     },
   });

@@ -45,9 +45,13 @@ export function costOfSession(view: SessionView, about: About, prices: Prices): 
   return cost === 0 ? null : cost;
 }
 
-const FEW = new Intl.NumberFormat('en', { maximumSignificantDigits: 3, notation: 'compact' });
+/** Made when it is needed: it takes longer than most modules take to load. */
+let few: Intl.NumberFormat | null = null;
 
-export const shortNumber = (count: number): string => FEW.format(count);
+export function shortNumber(count: number): string {
+  few ??= new Intl.NumberFormat('en', { maximumSignificantDigits: 3, notation: 'compact' });
+  return few.format(count);
+}
 
 /** `1 step`, `2 steps` */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
