@@ -8,6 +8,7 @@
 
 import { randomBytes, randomUUID } from 'node:crypto';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
+import { insertLabels, labelTable, TITLE_CHARACTERS } from '../shared/filter-index.ts';
 import { decisionTable, sessionIndexes, sharedTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { usageEstimated, usageTables } from '../shared/usage.ts';
@@ -164,6 +165,54 @@ export const MIGRATIONS: readonly Migration[] = [
   { oldest: 1, sql: usageTables(TYPES) },
   { oldest: 1, sql: usageEstimated(TYPES) },
   { oldest: 1, sql: webhookTable(TYPES) },
+  {
+    oldest: 1,
+    // Triggers, so that nodes of the release before index what they write.
+    sql: `
+    CREATE TABLE title_grams (session BIGINT PRIMARY KEY, grams TEXT[] NOT NULL);
+    ${labelTable(TYPES)}
+    CREATE FUNCTION title_grams_of(title TEXT) RETURNS TEXT[] LANGUAGE sql IMMUTABLE AS $$
+      SELECT array_agg(DISTINCT upper(encode(convert_to(substr(lower(title), at, size), 'UTF8'), 'hex')))
+      FROM generate_series(1, 3) AS size, generate_series(1, least(length(title) + 1 - size, ${TITLE_CHARACTERS})) AS at
+    $$;
+    INSERT INTO title_grams (session, grams) SELECT row, title_grams_of(title) FROM sessions WHERE title <> '';
+    ${insertLabels('sessions.row', 'jsonb_each_text(sessions.labels)', 'sessions, ')};
+    -- written seldom: a list of pending entries would only slow down searches
+    CREATE INDEX title_grams_by_gram ON title_grams USING gin (grams) WITH (fastupdate = off);
+
+    -- With settings of its own: connections plan without bitmaps (PLANNER), and this index has no other scan.
+    CREATE FUNCTION titled(grams TEXT[], most INTEGER) RETURNS SETOF BIGINT LANGUAGE sql STABLE ROWS 50
+      SET enable_bitmapscan = on SET enable_indexscan = off SET enable_seqscan = off AS $$
+      SELECT session FROM title_grams WHERE title_grams.grams @> $1 LIMIT most
+    $$;
+
+    CREATE FUNCTION index_title() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      DELETE FROM title_grams WHERE session = new.row;
+      IF new.title <> '' THEN
+        INSERT INTO title_grams (session, grams) VALUES (new.row, title_grams_of(new.title));
+      END IF;
+      RETURN NULL;
+    END $$;
+    CREATE FUNCTION index_labels() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      DELETE FROM session_labels WHERE session = new.row;
+      ${insertLabels('new.row', 'jsonb_each_text(new.labels)')};
+      RETURN NULL;
+    END $$;
+    CREATE FUNCTION forget_filters() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      DELETE FROM title_grams WHERE session = old.row;
+      DELETE FROM session_labels WHERE session = old.row;
+      RETURN NULL;
+    END $$;
+    CREATE TRIGGER titled AFTER INSERT ON sessions FOR EACH ROW WHEN (new.title <> '') EXECUTE FUNCTION index_title();
+    CREATE TRIGGER retitled AFTER UPDATE OF title ON sessions FOR EACH ROW WHEN (old.title <> new.title)
+      EXECUTE FUNCTION index_title();
+    CREATE TRIGGER labelled AFTER INSERT ON sessions FOR EACH ROW WHEN (new.labels <> '{}')
+      EXECUTE FUNCTION index_labels();
+    CREATE TRIGGER relabelled AFTER UPDATE OF labels ON sessions FOR EACH ROW WHEN (old.labels <> new.labels)
+      EXECUTE FUNCTION index_labels();
+    CREATE TRIGGER erased AFTER DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION forget_filters();
+    `,
+  },
 ];
 
 // Migrates the database to the current schema. Nodes that start at the same time wait for each other.

@@ -317,6 +317,8 @@ export const sharedDatabase = (database: Database, changed: () => Promise<void>)
       tags: 'jsonb_array_elements_text(tags) AS tag (value)',
       labels: 'jsonb_each_text(labels)',
     },
+    titled: (grams, most) =>
+      `SELECT candidate FROM titled(string_to_array(${grams}, ' '), ${most}) AS titled (candidate)`,
     ...FLAGS,
     key: ['bucket', 'owner', 'id'],
     keyOf(ref) {

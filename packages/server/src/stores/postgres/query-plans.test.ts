@@ -18,9 +18,9 @@ async function fill({ query }: Database): Promise<void> {
   await query(
     `INSERT INTO sessions (bucket, owner, id, dialect, domain, agent, title, renamed, first_input, status, approval,
        archived, ephemeral, pinned, tags, labels, message_count, created_at, updated_at, head)
-     SELECT bucket, owner, 'session ' || n, '', '', '', '', FALSE, '',
+     SELECT bucket, owner, 'session ' || n, '', '', '', CASE WHEN n = 77 THEN '会議 ' || owner ELSE 'Plan ' || n END, FALSE, '',
        (ARRAY['idle', 'running', 'waiting', 'failed'])[1 + n % 4], CASE WHEN n % 20 = 0 THEN 'asked' END,
-       FALSE, n % 50 = 0, FALSE, '[]', '{}', 0, n, n, 1
+       FALSE, n % 50 = 0, FALSE, '[]', jsonb_build_object('site', owner || n), 0, n, n, 1
      FROM unnest($1::int[], $2::text[]) AS owners (bucket, owner), generate_series(1, 100) AS n`,
     [owners.map(bucketOf), owners],
   );
@@ -52,7 +52,7 @@ describe.skipIf(noPostgres)('queries read only matching rows, regardless of the 
       async query(text, values) {
         const rows = await database.query(`EXPLAIN (COSTS OFF) ${text}`, values);
         plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'));
-        return [];
+        return text.includes('AS count') ? [{ count: 0 }] : [];
       },
     });
     return plans.join('\n');
@@ -121,6 +121,15 @@ describe.skipIf(noPostgres)('queries read only matching rows, regardless of the 
       work: (statements) => sessionsIn(statements).head(ONE),
       index: /sessions_bucket_owner_id_key/,
     },
+    'sessions with a part of a title': {
+      work: (statements) => sessionsIn(statements).list({ title: '会議', limit: 50 }),
+      index: /Function Scan on titled[\s\S]*Index Scan using sessions_pkey/,
+    },
+    'sessions with a label': {
+      work: (statements) =>
+        sessionsIn(statements).list({ owner, label: { name: 'site', value: 'owner 177' }, limit: 50 }),
+      index: /using session_labels_by_label[\s\S]*Index Scan using sessions_pkey/,
+    },
     'sessions of an id': {
       work: (statements) => sessionsIn(statements).findById(ONE.id),
       index: /sessions_by_id/,
@@ -154,4 +163,17 @@ describe.skipIf(noPostgres)('queries read only matching rows, regardless of the 
       expect(plan).not.toContain('Seq Scan');
     });
   }
+
+  test('parts of titles are found with their index', async () => {
+    const scans = async () => {
+      await database.query('SELECT pg_stat_force_next_flush()');
+      const [found] = await database.query(
+        "SELECT idx_scan FROM pg_stat_user_indexes WHERE indexrelname = 'title_grams_by_gram'",
+      );
+      return Number(found?.idx_scan);
+    };
+    const before = await scans();
+    expect(await sessionsIn(database).count({ title: '会議', ephemeral: 'included' })).toBe(50);
+    expect(await scans()).toBe(before + 2);
+  });
 });

@@ -30,6 +30,8 @@ export type SqlDialect = {
   readonly position: string;
   /** rows with the column `value`, and those of labels with `key` as well */
   readonly elements: { readonly tags: string; readonly labels: string };
+  /** Selects `candidate`: at least `most` rows of sessions whose title has all of the grams, which are separated by spaces, or all of them. */
+  titled(grams: string, most: number): string;
   /** A condition, in the form of the partial indexes. */
   is(flag: string): string;
   not(flag: string): string;

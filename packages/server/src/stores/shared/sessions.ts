@@ -11,6 +11,7 @@ import type {
   TurnIndex,
 } from '../../core/ports/event-store.ts';
 import { Flag, Integer, isSession, json, type SharedDatabase, Values } from './database.ts';
+import { candidatesOf, titlePart } from './filter-index.ts';
 import {
   decodeCursor,
   decodeSearchCursor,
@@ -71,10 +72,11 @@ export const recordValues = (record: SessionRecord) => ({
   head: record.head,
 });
 
-const SELECT_RECORD = `
+const selectRecord = (sessions: string): string => `
   SELECT row, owner, id, ${RECORD_COLUMNS.join(', ')},
     checkpoints.version AS checkpoint_version, checkpoints.seq AS checkpoint_seq, checkpoints.state AS checkpoint_state
-  FROM sessions LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
+  FROM ${sessions} LEFT JOIN checkpoints ON checkpoints.session = sessions.row`;
+const SELECT_RECORD = selectRecord('sessions');
 
 const RecordRow = RecordColumns.extend({
   row: Integer,
@@ -113,7 +115,8 @@ type Sessions = Omit<SessionIndex, 'heads'> & {
   load(ref: SessionRef): Promise<SessionRecord | null>;
 };
 
-export function sessionQueries({ query, dialect }: SharedDatabase): Sessions {
+export function sessionQueries(database: SharedDatabase): Sessions {
+  const { query, dialect } = database;
   const { is, not, elements, key, keyOf } = dialect;
   // Texts of frequent statements, so that they are not made for each.
   const HEAD = `SELECT head FROM sessions WHERE ${isSession(dialect)}`;
@@ -141,19 +144,27 @@ export function sessionQueries({ query, dialect }: SharedDatabase): Sessions {
       conditions.push(`EXISTS (SELECT 1 FROM ${elements.labels} WHERE key = ${name} AND value = ${value})`);
     }
     if (title !== undefined) {
-      // Both databases lowercase only ASCII letters of a title.
-      const part = storable(title).replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
-      conditions.push(`${dialect.position}(lower(title), ${values.text(part)}) > 0`);
+      conditions.push(`${dialect.position}(lower(title), ${values.text(titlePart(title))}) > 0`);
     }
     if (awaitsUser) conditions.push('approval IS NOT NULL');
     return conditions;
+  }
+
+  /** The sessions to read and the conditions on them. SQLite reads what is left of a CROSS JOIN first. */
+  async function matching(filter: SessionFilter, values: Values) {
+    const isIndexed = filter.title !== undefined || filter.label !== undefined;
+    const candidates = isIndexed ? await candidatesOf(filter, database) : null;
+    const conditions = conditionsOf(filter, values);
+    if (!candidates) return { sessions: 'sessions', conditions };
+    conditions.push('sessions.row = candidate');
+    return { sessions: `(${candidates(values)}) AS candidates CROSS JOIN sessions`, conditions };
   }
 
   return {
     /** One SELECT per status, which the index returns in order. */
     async list({ status, cursor, offset = 0, ...filter }) {
       const values = new Values();
-      const conditions = conditionsOf(filter, values);
+      const { sessions, conditions } = await matching(filter, values);
       if (cursor !== undefined) {
         const { updatedAt, row } = decodeCursor(cursor);
         conditions.push(`(updated_at, row) < (${values.integer(updatedAt)}, ${values.integer(row)})`);
@@ -164,7 +175,7 @@ export function sessionQueries({ query, dialect }: SharedDatabase): Sessions {
       if (statuses?.length === 0) return { sessions: [], next: null };
       const selects = (statuses ?? [null]).map((one) => {
         const where = one === null ? conditions : [...conditions, `status = ${values.add(one)}`];
-        return `${SELECT_RECORD} ${whereOf(where)}`;
+        return `${selectRecord(sessions)} ${whereOf(where)}`;
       });
       // One extra row shows whether there is a next page.
       const merged = dialect.merge(selects, ORDER, values.integer(limit + skipped + 1));
@@ -180,13 +191,13 @@ export function sessionQueries({ query, dialect }: SharedDatabase): Sessions {
 
     async count({ status, ...filter }) {
       const values = new Values();
-      const conditions = conditionsOf(filter, values);
+      const { sessions, conditions } = await matching(filter, values);
       if (status) {
         const statuses = [...new Set(status)].map((one) => values.add(one));
         conditions.push(`status IN (${statuses.join(', ') || 'NULL'})`);
       }
       const [found] = await query(
-        `SELECT count(*) AS count FROM sessions ${whereOf(conditions)}`,
+        `SELECT count(*) AS count FROM ${sessions} ${whereOf(conditions)}`,
         values.list,
       );
       return Number(found?.count ?? 0);

@@ -4,6 +4,7 @@
  */
 import type { Database } from 'bun:sqlite';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
+import { insertLabels, labelTable, TITLE_CHARACTERS } from '../shared/filter-index.ts';
 import { decisionTable, sessionIndexes, sharedTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { usageEstimated, usageTables } from '../shared/usage.ts';
@@ -26,6 +27,11 @@ const TYPES = {
   options: ' STRICT, WITHOUT ROWID',
   ...FLAGS,
 };
+
+/** The parts of one to three characters of a title, in hexadecimal. */
+const gramsOf = (title: string): string =>
+  `SELECT group_concat(DISTINCT hex(substr(lower(${title}), at, size.value)))
+   FROM json_each('[1,2,3]') AS size CROSS JOIN title_positions WHERE at <= length(${title}) + 1 - size.value`;
 
 export const MIGRATIONS: readonly string[] = [
   `
@@ -99,6 +105,36 @@ export const MIGRATIONS: readonly string[] = [
   usageTables(TYPES),
   usageEstimated(TYPES),
   webhookTable(TYPES),
+  `
+  -- the places of a title
+  CREATE TABLE title_positions (at INTEGER PRIMARY KEY);
+  WITH RECURSIVE places (at) AS (SELECT 1 UNION ALL SELECT at + 1 FROM places WHERE at < ${TITLE_CHARACTERS})
+  INSERT INTO title_positions SELECT at FROM places;
+  CREATE VIRTUAL TABLE title_grams USING fts5 (
+    grams, content = '', contentless_delete = 1, detail = none, tokenize = "ascii"
+  );
+  ${labelTable(TYPES)}
+  INSERT INTO title_grams (rowid, grams) SELECT row, (${gramsOf('sessions.title')}) FROM sessions WHERE title <> '';
+  ${insertLabels('sessions.row', 'json_each(sessions.labels)', 'sessions, ')};
+
+  CREATE TRIGGER titled AFTER INSERT ON sessions WHEN new.title <> '' BEGIN
+    INSERT INTO title_grams (rowid, grams) VALUES (new.row, (${gramsOf('new.title')}));
+  END;
+  CREATE TRIGGER retitled AFTER UPDATE OF title ON sessions WHEN old.title <> new.title BEGIN
+    DELETE FROM title_grams WHERE rowid = old.row;
+    INSERT INTO title_grams (rowid, grams) SELECT new.row, (${gramsOf('new.title')}) WHERE new.title <> '';
+  END;
+  CREATE TRIGGER labelled AFTER INSERT ON sessions WHEN new.labels <> '{}' BEGIN
+    ${insertLabels('new.row', 'json_each(new.labels)')};
+  END;
+  CREATE TRIGGER relabelled AFTER UPDATE OF labels ON sessions WHEN old.labels <> new.labels BEGIN
+    DELETE FROM session_labels WHERE session = old.row;
+    ${insertLabels('new.row', 'json_each(new.labels)')};
+  END;
+  CREATE TRIGGER erased BEFORE DELETE ON sessions BEGIN
+    DELETE FROM title_grams WHERE rowid = old.row;
+    DELETE FROM session_labels WHERE session = old.row;
+  END;`,
 ];
 
 export type SchemaOptions = EventOptions & {

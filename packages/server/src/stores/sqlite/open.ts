@@ -217,6 +217,7 @@ export function sharedDatabase(database: Database, changed: () => void): SharedD
       now: "CAST(unixepoch('subsec') * 1000 AS INTEGER)",
       position: 'instr',
       elements: { tags: 'json_each(tags)', labels: 'json_each(labels)' },
+      titled: (grams) => `SELECT rowid AS candidate FROM title_grams WHERE title_grams MATCH ${grams}`,
       ...FLAGS,
       key: ['owner', 'id'],
       keyOf: (ref) => [storable(ref.owner), storable(ref.id)],

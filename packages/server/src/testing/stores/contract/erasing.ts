@@ -62,4 +62,37 @@ export function erasingContract(implementation: Implementation): void {
         '',
       ]);
     }));
+
+  test('titles are found by short parts and in any script, as they are now', () =>
+    withStore(implementation, async (store) => {
+      const a = refOf('ada', 'a');
+      await begin(store, a, { title: 'Die 会議 im "März"', updatedAt: 1 });
+      await begin(store, refOf('ada', 'b'), { title: 'x', updatedAt: 2 });
+      await begin(store, refOf('ada', 'c'), { updatedAt: 3 });
+      const found = async (title: string) => {
+        const filter = { title, archived: 'included' } as const;
+        const ids = idsOf((await store.list({ ...filter, limit: 10 })).sessions);
+        expect(await store.count(filter)).toBe(ids.length);
+        return ids.join('');
+      };
+      const parts = ['会', '議 ', 'mär', '"März"', 'z"', 'X', '議 im "M', 'Die 会議 im "März"', 'MÄR', ''];
+      expect(await Promise.all(parts.map(found))).toEqual([
+        'a',
+        'a',
+        'a',
+        'a',
+        'a',
+        'b',
+        'a',
+        'a',
+        '',
+        'cba',
+      ]);
+      await store.append(1, textEvents(a, 1, 1), recordOf(a, 2, { title: 'Groceries' }));
+      expect([await found('会'), await found('grocer')]).toEqual(['', 'a']);
+      await store.append(2, textEvents(a, 2, 1), recordOf(a, 3, { title: '' }));
+      expect(await found('grocer')).toBe('');
+      await store.erase(refOf('ada', 'b'));
+      expect(await found('x')).toBe('');
+    }));
 }

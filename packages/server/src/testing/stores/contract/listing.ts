@@ -123,6 +123,28 @@ export function listingContract(implementation: Implementation): void {
       expect((await store.load(refOf('ada', 'a')))?.labels).toEqual({ site: 'one.org', url: 'two.org' });
     }));
 
+  test('sessions are found by the labels that they have now, however long, and counted', () =>
+    withStore(implementation, async (store) => {
+      const a = refOf('ada', 'a');
+      const long = 'ä'.repeat(1_000);
+      await begin(store, a, { labels: { site: 'one.org', long: `${long}1` } });
+      await begin(store, refOf('ada', 'b'), { labels: { long: `${long}2` } });
+      const found = async (name: string, value: string) => {
+        const filter = { label: { name, value } };
+        const ids = idsOf((await store.list({ ...filter, limit: 10 })).sessions);
+        expect(await store.count(filter)).toBe(ids.length);
+        return ids.join('');
+      };
+      expect([await found('long', `${long}1`), await found('long', `${long}2`)]).toEqual(['a', 'b']);
+      const labels = { site: 'two.org', '@key': 'unique' };
+      const labelled = { ...textEvents(a, 1, 1)[0], type: 'session.labelled', labels } as never;
+      await store.append(1, [labelled], recordOf(a, 2, { labels }));
+      expect([await found('site', 'one.org'), await found('site', 'two.org')]).toEqual(['', 'a']);
+      expect([await found('@key', 'unique'), await found('long', `${long}1`)]).toEqual(['a', '']);
+      await store.erase(a);
+      expect(await found('site', 'two.org')).toBe('');
+    }));
+
   test('sessions are counted, and a list can skip some', () =>
     withStore(implementation, async (store) => {
       for (const [index, id] of ['a', 'b', 'c', 'd'].entries()) {

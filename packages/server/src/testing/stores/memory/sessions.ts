@@ -201,7 +201,10 @@ const matches = (
   (pinned === undefined || record.pinned) &&
   (tag === undefined || record.tags.includes(storable(tag))) &&
   (label === undefined || record.labels[storable(label.name)] === storable(label.value)) &&
-  (title === undefined || record.title.toLowerCase().includes(storable(title).toLowerCase())) &&
+  (title === undefined || lowered(record.title).includes(lowered(storable(title)))) &&
   (owner === undefined || record.ref.owner === storable(owner)) &&
   (domain === undefined || record.domain === storable(domain)) &&
   (status === undefined || status.includes(record.status));
+
+/** As databases do: only ASCII letters. */
+const lowered = (title: string): string => title.replaceAll(/[A-Z]+/g, (letters) => letters.toLowerCase());
