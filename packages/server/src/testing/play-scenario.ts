@@ -2,6 +2,7 @@
 import {
   type CommandInput,
   type Json,
+  type ProjectFile,
   type QuestionContent,
   type QuestionId,
   type SessionEvent,
@@ -11,6 +12,7 @@ import {
 import { z } from 'zod';
 import type { StepGate } from '../core/index.ts';
 import type { Checkpoints } from '../core/ports/checkpoints.ts';
+import type { Project } from '../core/ports/project.ts';
 import type { Provider } from '../core/ports/provider.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
 import { ROLES } from '../core/session/agent-catalog.ts';
@@ -31,6 +33,8 @@ type End = {
   /** a tool that edits files, and their checkpoints */
   readonly edits?: boolean;
   readonly spendLimits?: readonly SpendLimit[];
+  /** the working folder has an AGENTS.md that nobody has accepted yet */
+  readonly instructed?: boolean;
 };
 
 /** Runs `act` on a stage with these answers until the last of `turns` turns has ended. */
@@ -46,6 +50,7 @@ export const scenario =
       provider,
       edits = false,
       spendLimits = [],
+      instructed = false,
     }: End = {},
   ): Scenario =>
   async () => {
@@ -55,6 +60,7 @@ export const scenario =
         spendLimits: () => spendLimits,
         ...(provider && { provider }),
         ...(edits && { checkpoints: CHECKPOINTS }),
+        ...(instructed && { project: instructedProject() }),
       },
       tools: edits ? [...tools, EDIT] : tools,
     });
@@ -74,6 +80,25 @@ const EDIT = defineTool({
   changes: ({ path }) => [path],
   run: async ({ path }) => ({ parts: [textPart(`${path} edited`)] }),
 });
+
+/** A folder with one file, which is decided about once. */
+function instructedProject(): Project {
+  const file = { path: 'AGENTS.md', hash: 'a'.repeat(64) } as const;
+  const text = 'Answer in one word.\n';
+  let use: ProjectFile['use'] = 'new';
+  return {
+    tool: EDIT,
+    look: async () => [{ ...file, use }],
+    ask: async () => [{ ...file, text, isDiff: false }],
+    decide: async (_place, _files, decision) => {
+      use = decision.use;
+    },
+    load: async () => ({
+      instructions: use === 'used' ? [{ path: file.path, text }] : [],
+      skills: [],
+    }),
+  };
+}
 
 /** Checkpoints of two files, one of which somebody else has changed since. */
 const CHECKPOINTS: Checkpoints = {

@@ -409,6 +409,27 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     ({ engine }) => say(engine, 'Test it'),
   ),
 
+  'instructions-accepted': scenario(
+    [says('Yes.')],
+    async ({ engine, nextEvent }) => {
+      const asked = nextEvent('question.asked');
+      await engine.send(
+        SESSION,
+        { type: 'input.submit', parts: [textPart('Is it done?')], project: 'ask' },
+        CALLER,
+      );
+      const { question, questions } = await asked;
+      const [item] = questions;
+      const answers = { [item?.id ?? '']: [item?.options[0]?.label ?? ''] };
+      await engine.send(SESSION, { type: 'question.answer', question, answers }, CALLER);
+    },
+    { instructed: true },
+  ),
+
+  'instructions-unasked': scenario([says('Yes, it is.')], ({ engine }) => say(engine, 'Is it done?'), {
+    instructed: true,
+  }),
+
   'sub-agents': delegated(
     {
       Go: [
