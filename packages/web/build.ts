@@ -87,6 +87,20 @@ async function diagramPage(): Promise<string> {
   );
 }
 
+/** The worker that reads documents, with all libraries: its policy lets it load nothing. */
+async function documentWorker(): Promise<string> {
+  const built = await Bun.build({
+    entrypoints: [join(ROOM, '../ui/src/documents/worker.ts')],
+    target: 'browser',
+    format: 'esm',
+    minify: true,
+    define: { 'process.env.NODE_ENV': '"production"' },
+  });
+  const script = await built.outputs[0]?.text();
+  if (script === undefined) throw new Error('the bundler made no worker');
+  return asset('document-worker.js', script);
+}
+
 /** Writes an icon; returns its URL. */
 const icon = async (name: string): Promise<string> =>
   asset(name, new Uint8Array(await Bun.file(join(ROOM, 'src', name)).arrayBuffer()));
@@ -100,7 +114,7 @@ async function withIcons(text: string): Promise<string> {
 }
 
 /** Scripts that render content, which is not there without the server. */
-const RENDERERS = /^assets\/(?:katex|highlight|draw-diagram)-/;
+const RENDERERS = /^assets\/(?:katex|highlight|draw-diagram|document-worker)-/;
 
 /** The service worker, with the files that it keeps: the page, what it loads at once, and its other scripts. */
 async function serviceWorker(page: string): Promise<string> {
@@ -124,6 +138,7 @@ async function build(folder: string): Promise<void> {
     define: {
       'process.env.NODE_ENV': '"production"',
       KATEX_STYLE: JSON.stringify(await katexStyle()),
+      DOCUMENT_WORKER: JSON.stringify(await documentWorker()),
       DIAGRAM_PAGE: JSON.stringify(await diagramPage()),
       LOGO: JSON.stringify(await icon('icon.svg')),
       APP_ICON: JSON.stringify(await icon('icon-192.png')),

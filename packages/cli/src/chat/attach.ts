@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Part } from '@parlance/protocol';
-import { attachmentOf, NotText, problemWith } from '@parlance/ui/chat/attachments.ts';
+import { attachmentOf, NotAdded, problemWith } from '@parlance/ui/chat/attachments.ts';
 
 const MENTION = /(?<=^|\s)@(?:"([^"\n]+)"|(\S+))/g;
 
@@ -51,8 +51,8 @@ export async function filesAt(paths: Iterable<string>): Promise<AttachedFiles> {
         await attachmentOf(new File([await found.bytes()], described.name, { type: described.type })),
       );
     } catch (error) {
-      if (!(error instanceof NotText) && !isUnreadable(error)) throw error;
-      problems.push(error instanceof NotText ? error.message : `“${described.name}” cannot be read.`);
+      if (!(error instanceof NotAdded) && !isUnreadable(error)) throw error;
+      problems.push(error instanceof NotAdded ? error.message : `“${described.name}” cannot be read.`);
     }
   }
   return { parts: taken.map(({ part }) => part), problems };

@@ -47,6 +47,8 @@ const POLICY = [
 function headersOf(path: string, request: Request, { scripts }: Manifest): Record<string, string> {
   if (path === 'index.html') return pageHeaders(request);
   if (path === 'service-worker.js') return { ...NO_SNIFFING, 'content-security-policy': WORKER_POLICY };
+  if (path.startsWith('assets/document-worker-'))
+    return { ...NO_SNIFFING, 'content-security-policy': READER_POLICY };
   if (!path.endsWith('.html')) return NO_SNIFFING;
   const policy = [
     ...FRAME_POLICY,
@@ -57,6 +59,9 @@ function headersOf(path: string, request: Request, { scripts }: Manifest): Recor
 
 /** It fetches the files of the console, and loads no scripts. */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'";
+
+/** It reads documents from anywhere: it can load and send nothing. */
+const READER_POLICY = "default-src 'none'";
 
 /** Policy for frames that render model output: an opaque origin that cannot load or send anything. */
 const FRAME_POLICY = [

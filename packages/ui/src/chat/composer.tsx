@@ -23,7 +23,7 @@ import {
   type Attachment,
   attachmentOf,
   attachmentsOf,
-  NotText,
+  NotAdded,
   problemWith,
 } from './attachments.ts';
 import {
@@ -188,7 +188,7 @@ export function Composer(props: ComposerProps) {
     if (prompt) return fill(prompt);
     const slash = parseSlash(text);
     if (slash && (slash.name === 'attach' || files.attached.length === 0)) return run(slash);
-    if (empty || busy) return;
+    if (empty || busy || files.reading !== null) return;
     const { attached } = files;
     const textParts: Part[] = text.trim() === '' ? [] : [{ type: 'text', text: text.trim() }];
     const parts = [...textParts, ...attached.map(({ part }) => part)];
@@ -252,8 +252,9 @@ export function Composer(props: ComposerProps) {
         void send('queue');
       }}
     >
-      {files.hovering && <div className="drop-here">Drop images or text files here</div>}
+      {files.hovering && <div className="drop-here">Drop images, documents or text files here</div>}
       {choices.length > 0 && <SlashMenu id={menu} choices={choices} chosen={at} onChoose={choose} />}
+      {files.reading !== null && <Notice>Reading {files.reading} …</Notice>}
       {files.problems.map((problem) => (
         <Notice key={problem} variant="warning">
           {problem}
@@ -301,7 +302,7 @@ export function Composer(props: ComposerProps) {
           />
           <IconButton
             icon="attach"
-            label="Attach images or text files"
+            label="Attach images, documents or text files"
             onClick={() => picker.current?.click()}
           />
           <span className="composer-gap" />
@@ -347,6 +348,8 @@ type Files = {
   readonly attached: readonly Attachment[];
   /** why files were rejected, one sentence each */
   readonly problems: readonly string[];
+  /** the file whose text is being read */
+  readonly reading: string | null;
   /** a drag that can be dropped is over the page */
   readonly hovering: boolean;
   add(files: Iterable<File>): Promise<void>;
@@ -360,6 +363,7 @@ function useFiles(): Files {
   const [attached, setAttached] = useState<readonly Attachment[]>([]);
   const [problems, setProblems] = useState<readonly string[]>([]);
   const [hovering, setHovering] = useState(false);
+  const [reading, setReading] = useState<string | null>(null);
 
   async function add(files: Iterable<File>): Promise<void> {
     const taken = [...attached];
@@ -371,12 +375,16 @@ function useFiles(): Files {
         continue;
       }
       try {
-        taken.push(await attachmentOf(file));
+        setReading(file.name);
+        const attachment = await attachmentOf(file);
+        taken.push(attachment);
+        if (attachment.note !== null) refused.push(attachment.note);
       } catch (thrown) {
-        if (!(thrown instanceof NotText)) throw thrown;
+        if (!(thrown instanceof NotAdded)) throw thrown;
         refused.push(thrown.message);
       }
     }
+    setReading(null);
     setAttached(taken);
     setProblems(refused);
   }
@@ -408,6 +416,7 @@ function useFiles(): Files {
     attached,
     problems,
     hovering,
+    reading,
     add,
     remove: (id) => setAttached(attached.filter((one) => one.id !== id)),
     restore: (removed) => setAttached((now) => [...removed, ...now]),

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { type About, EMPTY, type SessionView, type TurnView } from '@parlance/sdk';
-import { attachmentOf, LIMITS, NotText, problemWith } from './attachments.ts';
+import { attachmentOf, LIMITS, NotAdded, problemWith } from './attachments.ts';
 import { costOf, costOfSession } from './cost.ts';
 import { rowsOf } from './rows.ts';
 
@@ -121,5 +121,5 @@ test('accepts pictures and text files, and nothing else', async () => {
   const file = await attachmentOf(new File(['let x;\n'], 'a.ts', { type: '' }));
   expect(file.part).toEqual({ type: 'file', name: 'a.ts', mime: 'text/plain', data: btoa('let x;\n') });
   const binary = new File([new Uint8Array([0xff, 0xfe, 0])], 'a.bin');
-  expect(attachmentOf(binary)).rejects.toBeInstanceOf(NotText);
+  expect(attachmentOf(binary)).rejects.toBeInstanceOf(NotAdded);
 });
