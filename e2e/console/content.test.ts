@@ -168,7 +168,7 @@ describe.skipIf(NO_BROWSER)('content', () => {
     await page.goto(`${app.server.http}/#/`);
     const [chooser] = await Promise.all([
       page.waitForEvent('filechooser'),
-      page.getByRole('button', { name: 'Attach images or text files' }).click(),
+      page.getByRole('button', { name: 'Attach images, documents or text files' }).click(),
     ]);
     await chooser.setFiles({ name: 'red.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') });
     await visible(page.getByRole('list', { name: 'Attached files' }).getByText('red.png'));
