@@ -117,7 +117,7 @@ export const attachmentsOf = (parts: readonly Part[]): Attachment[] =>
     const name = part.type === 'image' ? 'image' : part.type === 'page' ? part.title : part.name;
     const bytes = part.type === 'page' ? part.text.length : Math.floor(part.data.length * 0.75);
     const preview = part.type === 'image' ? `data:${part.mime};base64,${part.data}` : null;
-    return [{ id: crypto.randomUUID(), name, part, bytes, preview }];
+    return [{ id: crypto.randomUUID(), name, part, bytes, preview, note: null }];
   });
 
 /** Its message is a sentence to show. */
