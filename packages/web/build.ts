@@ -139,6 +139,9 @@ async function build(folder: string): Promise<void> {
       'process.env.NODE_ENV': '"production"',
       KATEX_STYLE: JSON.stringify(await katexStyle()),
       DOCUMENT_WORKER: JSON.stringify(await documentWorker()),
+      PREVIEW_PAGE: JSON.stringify(
+        await asset('preview.html', await Bun.file(join(ROOM, 'src/preview-frame.html')).text()),
+      ),
       DIAGRAM_PAGE: JSON.stringify(await diagramPage()),
       LOGO: JSON.stringify(await icon('icon.svg')),
       APP_ICON: JSON.stringify(await icon('icon-192.png')),

@@ -50,6 +50,8 @@ function headersOf(path: string, request: Request, { scripts }: Manifest): Recor
   if (path.startsWith('assets/document-worker-'))
     return { ...NO_SNIFFING, 'content-security-policy': READER_POLICY };
   if (!path.endsWith('.html')) return NO_SNIFFING;
+  if (path.startsWith('assets/preview-'))
+    return { ...NO_SNIFFING, 'content-security-policy': PREVIEW_POLICY };
   const policy = [
     ...FRAME_POLICY,
     `script-src ${scripts.map((hash) => `'sha256-${hash}'`).join(' ') || "'none'"}`,
@@ -59,6 +61,20 @@ function headersOf(path: string, request: Request, { scripts }: Manifest): Recor
 
 /** It fetches the files of the console, and loads no scripts. */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'";
+
+/** Policy for what a model has written: its scripts and styles run with an opaque origin, and reach nothing. */
+const PREVIEW_POLICY = [
+  'sandbox allow-scripts',
+  "default-src 'none'",
+  "script-src 'unsafe-inline'",
+  "style-src 'unsafe-inline'",
+  'img-src data: blob:',
+  'font-src data:',
+  'media-src data: blob:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
+].join('; ');
 
 /** It reads documents from anywhere: it can load and send nothing. */
 const READER_POLICY = "default-src 'none'";

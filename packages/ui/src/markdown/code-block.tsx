@@ -1,16 +1,34 @@
 /** A code block: plain at first, highlighted once the highlighter is loaded. */
-import { memo, type ReactNode, useDeferredValue, useEffect, useMemo, useState } from 'react';
+import {
+  createContext,
+  memo,
+  type ReactNode,
+  useContext,
+  useDeferredValue,
+  useEffect,
+  useMemo,
+  useState,
+} from 'react';
+import { openPreview, previewKind } from '../chat/preview.ts';
 import { CopyButton, download, IconButton } from '../components/controls.tsx';
+
+/** There is room for a preview: the console has it, the panel of the extension not. */
+export const CanPreview = createContext(false);
 
 type CodeProps = { readonly code: string; readonly language: string };
 
 export const CodeBlock = memo(function CodeBlock({ code, language }: CodeProps) {
   const [wraps, setWraps] = useState(false);
+  const kind = previewKind(language, code);
+  const canPreview = useContext(CanPreview) && kind !== null;
   return (
     <div className="code-block" data-wraps={wraps || undefined}>
       <div className="code-head">
         <span>{language || 'text'}</span>
         <span className="code-tools">
+          {canPreview && (
+            <IconButton icon="eye" label="Preview" onClick={() => openPreview({ kind, code })} />
+          )}
           <IconButton icon="wrap" label="Wrap lines" aria-pressed={wraps} onClick={() => setWraps(!wraps)} />
           <IconButton
             icon="download"

@@ -1,25 +1,37 @@
 /** Frame around every page: the sidebar (a drawer on narrow screens) and the page. */
 
+import { closePreview, previews } from '@parlance/ui/chat/preview.ts';
 import { Button, Icon, IconButton, Notice, Toasts } from '@parlance/ui/components/controls.tsx';
+import { CanPreview } from '@parlance/ui/markdown/code-block.tsx';
 import { useConnection, useDisconnected } from '@parlance/ui/state/activity.ts';
 import { isLocal } from '@parlance/ui/state/may.ts';
 import { hrefOf, type Route, signInHref, useLocation } from '@parlance/ui/state/router.ts';
 import { logOut, useServer } from '@parlance/ui/state/server.ts';
 import { readStorage, writeStorage } from '@parlance/ui/state/storage.ts';
-import { type ReactNode, useEffect, useState } from 'react';
+import { useStore } from '@parlance/ui/state/store.ts';
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
 import { Logo } from '../components/page.tsx';
 import { useWaiting } from '../state/approvals.ts';
 import { isCurrent, type PageLink, pagesFor } from './pages.ts';
 import { Sessions } from './sessions.tsx';
+
+const PreviewPanel = lazy(async () => {
+  const { PreviewPanel: Panel } = await import('@parlance/ui/chat/preview-panel.tsx');
+  return { default: Panel };
+});
 
 /** The sidebar is beside the page. */
 const WIDE = '(min-width: 801px)';
 
 export function Layout({ route, children }: { route: Route; children: ReactNode }) {
   const [open, setOpen] = useState(false);
+  const { isOpen: isPreviewing } = useStore(previews);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: navigation closes the drawer
-  useEffect(() => setOpen(false), [route]);
+  useEffect(() => {
+    setOpen(false);
+    closePreview();
+  }, [route]);
   useEffect(() => {
     if (!open) return;
     const close = () => setOpen(false);
@@ -50,8 +62,13 @@ export function Layout({ route, children }: { route: Route; children: ReactNode 
       {open && <div className="backdrop" aria-hidden="true" onPointerDown={() => setOpen(false)} />}
       <div className="content" inert={open}>
         <ConnectionBar />
-        {children}
+        <CanPreview value={true}>{children}</CanPreview>
       </div>
+      {isPreviewing && (
+        <Suspense>
+          <PreviewPanel />
+        </Suspense>
+      )}
       <Toasts />
     </div>
   );
