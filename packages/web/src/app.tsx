@@ -10,11 +10,30 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { Layout } from './layout/layout.tsx';
 import { mayOpen } from './layout/pages.ts';
 import { NewChatPage } from './pages/chat/new-page.tsx';
-import { ChatPage } from './pages/chat/page.tsx';
 import { followApprovals } from './state/approvals.ts';
 import { followNotifications } from './state/notifications.ts';
 
-// The chat is the first view; other pages are loaded on demand.
+// The page of a new session is the first view; other pages are loaded on demand, and that of a session soon.
+
+type ChatPage = typeof import('./pages/chat/page.tsx').ChatPage;
+let chatPage: ChatPage | null = null;
+
+async function loadChatPage(): Promise<{ default: ChatPage }> {
+  const { ChatPage } = await import('./pages/chat/page.tsx');
+  chatPage = ChatPage;
+  return { default: ChatPage };
+}
+
+const LazyChatPage = lazy(loadChatPage);
+/** Not at once: the first view comes first. */
+const LOAD_CHAT_MS = 1_000;
+
+/** A page that is there is shown at once: a lazy one would first be empty, and take the focus from the message field. */
+function SessionPage({ id }: { readonly id: string }) {
+  const [Chat] = useState(() => chatPage ?? LazyChatPage);
+  return <Chat id={id} />;
+}
+
 const ApprovalsPage = lazy(() =>
   import('./pages/approvals/page.tsx').then((m) => ({ default: m.ApprovalsPage })),
 );
@@ -67,7 +86,10 @@ function Inside({ route }: { route: Route }) {
     const unfollowServer = followServer();
     const stop = followActivity();
     const silence = followNotifications();
+    // What cannot be loaded now is loaded when it is needed, with an error to see.
+    const timer = setTimeout(() => void loadChatPage().catch(() => undefined), LOAD_CHAT_MS);
     return () => {
+      clearTimeout(timer);
       silence();
       stop();
       unfollow();
@@ -100,7 +122,7 @@ function Page({ route }: { route: Route }) {
     case 'new':
       return <NewChatPage />;
     case 'session':
-      return <ChatPage key={route.id} id={route.id} />;
+      return <SessionPage key={route.id} id={route.id} />;
     case 'approvals':
       return <ApprovalsPage />;
     case 'timeline':
