@@ -105,6 +105,8 @@ export class Session {
   readonly labellers = new Set<TurnLabeller>();
   /** identifies the events after number `after` up to the current one */
   #trail: { readonly after: number; digest: bigint } = { after: 0, digest: 0n };
+  /** id of the last event; undefined if it is not known */
+  #lastId: string | undefined;
   /** an append has failed, but may be stored */
   #isUncertain = false;
   /** the database has failed over, and the events have not been compared with it yet */
@@ -150,7 +152,7 @@ export class Session {
     for await (const event of session.events(after)) {
       if (event.seq > upTo) break;
       if (event.seq > session.state.seq) session.#apply(event);
-      else session.#trail.digest = withEvent(session.#trail.digest, event);
+      else session.#passed(event);
     }
     session.status = runStatus(session.state);
     session.#resumeTurn();
@@ -267,7 +269,8 @@ export class Session {
     const change = changeOf(this, bodies, { ...this.sources, checkpoint: this.#checkpoint });
     const resume = this.#abort.byEvents(change.events);
     try {
-      const as = this.role.appendAs(authority);
+      const role = this.role.appendAs(authority);
+      const as = this.sources.shared && this.#lastId !== undefined ? { ...role, last: this.#lastId } : role;
       return { change, driver: await log.append(change.before.seq, change.events, change.record, as) };
     } catch (thrown) {
       // The turn continues, but its model has been stopped: readers discard what it has shown.
@@ -304,9 +307,14 @@ export class Session {
     return events;
   }
 
+  #passed(event: DurableEvent): void {
+    this.#trail.digest = withEvent(this.#trail.digest, event);
+    this.#lastId = event.id;
+  }
+
   #apply(event: DurableEvent, state = evolve(this.state, event)): void {
     this.state = state;
-    this.#trail.digest = withEvent(this.#trail.digest, event);
+    this.#passed(event);
     this.#context.apply(event);
     if (closesBlock(event, this.open)) this.open = null;
     this.openArguments.apply(event);
@@ -330,6 +338,7 @@ export class Session {
     this.state = initialState(this.agent);
     this.status = { kind: 'idle' };
     this.#trail = { after: 0, digest: 0n };
+    this.#lastId = undefined;
     this.voidStreamed();
     this.eventsSinceIdle = [];
     this.messageCountAtIdle = 0;
@@ -452,6 +461,7 @@ export class Session {
   async received(events: readonly DurableEvent[], driver: Driver | null): Promise<void> {
     await this.#changes.run(async () => {
       await this.#compared();
+      if (events.some((event) => this.#contradicts(event))) await this.#isOther();
       const [first] = events.filter(({ seq }) => seq > this.state.seq);
       // A driver trusts only the store, not messages.
       if (first && (this.role.isDriver || first.seq !== this.state.seq + 1)) await this.#catchUp();
@@ -514,11 +524,24 @@ export class Session {
     this.channel.publish(event, this.observed);
   }
 
+  /** Whether another event has the number of the last one in memory, which is lost then. */
+  #contradicts({ seq, id }: DurableEvent): boolean {
+    return seq === this.state.seq && this.#lastId !== undefined && id !== this.#lastId;
+  }
+
   /** False if there was nothing new; the log may also be shorter than the state in memory. */
   async #catchUp(log: SessionLog = this.sources.store): Promise<boolean> {
     const events: DurableEvent[] = [];
     const { holdsLease } = this.role;
-    for await (const event of storedEvents(log, this.ref, this.state.seq)) {
+    // With the last event, which another one may have replaced.
+    const after = this.sources.shared ? Math.max(0, this.state.seq - 1) : this.state.seq;
+    for await (const event of storedEvents(log, this.ref, after)) {
+      if (this.#contradicts(event)) {
+        this.#startAgain();
+        await this.#catchUp(log);
+        return true;
+      }
+      if (event.seq <= this.state.seq) continue;
       // A page may end within an append: what the session does is known after the last page.
       this.status = { kind: 'running' };
       this.#follow(event);

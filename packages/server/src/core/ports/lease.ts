@@ -22,9 +22,16 @@ export type Driver = { readonly node: NodeId; readonly epoch: number };
  * work afterwards: `if-free` unless a living node drives it, `always` from any driver. A node that already
  * drives the session keeps its lease.
  */
-export type AppendAs =
+export type AppendAs = (
   | { readonly by: 'driver'; readonly epoch: number }
-  | { readonly by: 'command'; readonly take: 'never' | 'if-free' | 'always' };
+  | { readonly by: 'command'; readonly take: 'never' | 'if-free' | 'always' }
+) & {
+  /**
+   * Id of the event before these, if known. The append is rejected with `AppendConflict` if another event has its number: after a
+   * failover of the database that this node has not noticed yet.
+   */
+  readonly last?: string;
+};
 
 export interface Leases {
   readonly node: NodeId;

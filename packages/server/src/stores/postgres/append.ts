@@ -29,6 +29,8 @@ export type Append = {
   /** schema version of each event */
   readonly versions: readonly number[];
   readonly lookups: readonly LookupKey[];
+  /** id of the last event */
+  readonly lastId: string | undefined;
   readonly record: SessionRecord;
   readonly as: AppendAs;
   readonly characters: number;
@@ -51,6 +53,7 @@ export function makeAppend(
     bodies,
     versions: events.map((event) => writtenVersion(event, upcasts)),
     lookups: lookupKeysOf(events),
+    lastId: events.at(-1)?.id,
     characters: bodies.reduce((sum, body) => sum + body.length, 0),
   };
 }
@@ -95,7 +98,7 @@ function appendedOf({ record, expected, as }: Append, row: Row): Appended {
   if (row.row !== null && row.row !== undefined)
     return { written: true, row: Number(row.row), driver: driverOf(row) };
   const head = Number(row.held_head ?? 0);
-  if (as.by === 'driver' && head === expected)
+  if (as.by === 'driver' && head === expected && !row.is_other)
     return { written: false, reason: new LeaseLost(record.ref, as.epoch) };
   // another node has just created the session
   const actual = head === 0 && expected === 0 ? 1 : head;
@@ -138,8 +141,12 @@ const sorted = <Write extends Pick<ReturnType<typeof writeOf>, 'owner' | 'id'>>(
 
 const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
+/** Number and id of an event. Nodes of an earlier release do not write it, so it may be that of an earlier event. */
+const lastEvent = (seq: number, id: string | undefined): string | null =>
+  id === undefined ? null : `${seq}:${id}`;
+
 function writeOf(append: Append, n: number, checkpoints: Appender['checkpoints']) {
-  const { ref, key, expected, record, as } = append;
+  const { ref, key, expected, record, as, lastId } = append;
   const { checkpoint } = record;
   const isStored = checkpoint !== null && expected > 0 && checkpoints.get(checkpoint) === key;
   return {
@@ -150,6 +157,8 @@ function writeOf(append: Append, n: number, checkpoints: Appender['checkpoints']
     expected,
     epoch: as.by === 'driver' ? as.epoch : null,
     take: as.by === 'command' ? as.take : 'never',
+    before: lastEvent(expected, as.last),
+    last_event: lastEvent(record.head, lastId),
     ...recordValues(record),
     checkpoint_action: isStored ? 'keep' : checkpoint ? 'put' : 'remove',
     checkpoint_version: checkpoint?.version,
@@ -175,12 +184,13 @@ function writeOf(append: Append, n: number, checkpoints: Appender['checkpoints']
 export const APPEND = `
 WITH write AS MATERIALIZED (
   SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS write (
-    n INT, bucket SMALLINT, owner TEXT, id TEXT, expected BIGINT, epoch BIGINT, take TEXT,
+    n INT, bucket SMALLINT, owner TEXT, id TEXT, expected BIGINT, epoch BIGINT, take TEXT, before TEXT, last_event TEXT,
     dialect TEXT, domain TEXT, agent TEXT, title TEXT, renamed BOOLEAN, first_input TEXT, status TEXT, approval TEXT,
     archived BOOLEAN, ephemeral BOOLEAN, parent TEXT, pinned BOOLEAN, tags JSONB, labels JSONB, message_count BIGINT, last_model TEXT, created_at BIGINT, updated_at BIGINT, head BIGINT,
     checkpoint_action TEXT, checkpoint_version INT, checkpoint_seq BIGINT, checkpoint_state TEXT)
 ), held AS MATERIALIZED (
   SELECT write.n, session.row, session.head, session.epoch, session.driver, session.created_at,
+    write.before <> session.last_event AND split_part(session.last_event, ':', 1) = session.head::text AS is_other,
     $11::boolean AND (session.home IS NULL OR session.home = $10::text) AS able,
     write.status = 'running' AND session.driver IS DISTINCT FROM $9::text AND (
       write.take = 'always' OR write.take = 'if-free' AND (
@@ -189,12 +199,12 @@ WITH write AS MATERIALIZED (
       )
     ) AS takes
   FROM write CROSS JOIN LATERAL (
-    SELECT row, head, epoch, driver, created_at, home FROM sessions
+    SELECT row, head, epoch, driver, created_at, home, last_event FROM sessions
     WHERE sessions.bucket = write.bucket AND sessions.owner = write.owner AND sessions.id = write.id
     FOR UPDATE
   ) AS session
 ), updated AS (
-  UPDATE sessions SET
+  UPDATE sessions SET last_event = write.last_event,
     ${RECORD_COLUMNS.map((column) => `${column} = write.${column}`).join(', ')},
     epoch = CASE WHEN held.takes AND (held.able OR write.take = 'always') THEN nextval('epochs') ELSE sessions.epoch END,
     driver = CASE
@@ -205,11 +215,12 @@ WITH write AS MATERIALIZED (
     END
   FROM write JOIN held ON held.n = write.n
   WHERE sessions.row = held.row AND held.head = write.expected AND held.created_at = write.created_at
+    AND held.is_other IS NOT TRUE
     AND (write.epoch IS NULL OR held.epoch = write.epoch AND held.driver = $9)
   RETURNING write.n, write.bucket, sessions.row, sessions.epoch, sessions.driver
 ), inserted AS (
-  INSERT INTO sessions (bucket, owner, id, home, epoch, driver, ${RECORD_COLUMNS.join(', ')})
-  SELECT bucket, owner, id, $10,
+  INSERT INTO sessions (bucket, owner, id, home, last_event, epoch, driver, ${RECORD_COLUMNS.join(', ')})
+  SELECT bucket, owner, id, $10, last_event,
     CASE WHEN $11 AND status = 'running' AND take <> 'never' THEN nextval('epochs') ELSE 0 END,
     CASE WHEN $11 AND status = 'running' AND take <> 'never' THEN $9 END,
     ${RECORD_COLUMNS.join(', ')}
@@ -252,7 +263,7 @@ WITH write AS MATERIALIZED (
   GROUP BY ${USAGE_LABELS.join(', ')} ORDER BY ${USAGE_LABELS.join(', ')}
   ${ADD_USAGE}
 )
-SELECT write.n, written.row, written.epoch, written.driver, held.head AS held_head
+SELECT write.n, written.row, written.epoch, written.driver, held.head AS held_head, held.is_other
 FROM write LEFT JOIN written ON written.n = write.n LEFT JOIN held ON held.n = write.n`;
 
 // Resolves appends with a lost response: the connection was reset, or the server restarted or did not respond

@@ -213,6 +213,7 @@ export const MIGRATIONS: readonly Migration[] = [
     CREATE TRIGGER erased AFTER DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION forget_filters();
     `,
   },
+  { oldest: 1, sql: 'ALTER TABLE sessions ADD COLUMN last_event TEXT' },
 ];
 
 // Migrates the database to the current schema. Nodes that start at the same time wait for each other.

@@ -184,7 +184,8 @@ export function withLeases(
 ): SessionStore {
   const append: Append = async (...[expected, events, record, as = PLAIN]) => {
     leases.check(record.ref, as);
-    await store.append(expected, events, record);
+    const { last } = as;
+    await store.append(expected, events, record, last === undefined ? PLAIN : { ...PLAIN, last });
     return leases.settle(record.ref, as, record.status === 'running');
   };
   return {

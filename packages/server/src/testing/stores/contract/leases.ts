@@ -1,6 +1,7 @@
 /** Contract tests for leases. */
 import { expect, test } from 'bun:test';
-import type { SessionRef } from '../../../core/ports/event-store.ts';
+import type { DurableEvent } from '@parlance/protocol';
+import { AppendConflict, type SessionRef } from '../../../core/ports/event-store.ts';
 import type { AppendAs, Lease } from '../../../core/ports/lease.ts';
 import type { Store } from '../../../stores/shared/store.ts';
 import { outcomeOf, recordOf, refOf, seqsOf, textEvents } from './samples.ts';
@@ -48,6 +49,22 @@ export function leasesContract(implementation: Implementation): void {
           }
         }),
     );
+
+  twoNodes('an append after another event than the one it names is refused', async (here, there) => {
+    const [first, second, third] = textEvents(ONE, 0, 3);
+    if (!first || !second || !third) return expect.unreachable();
+    const append = (event: DurableEvent, last?: string) =>
+      here.append(event.seq - 1, [event], recordOf(ONE, event.seq), { ...NEVER, ...(last && { last }) });
+    await append(first);
+    await expect(append(second, 'another')).rejects.toBeInstanceOf(AppendConflict);
+    await append(second, first.id);
+    const driven = await there.leases.claim(ONE);
+    const as: AppendAs = { by: 'driver', epoch: driven?.epoch ?? 0, last: first.id };
+    await expect(there.append(2, [third], recordOf(ONE, 3), as)).rejects.toBeInstanceOf(AppendConflict);
+    expect(await there.head(ONE)).toBe(2);
+    await there.append(2, [third], recordOf(ONE, 3), { ...as, last: second.id });
+    expect(seqsOf(await here.read(ONE, 0, 9))).toEqual([1, 2, 3]);
+  });
 
   oneNode('a command takes the lease of a session that has work, in the same append', async (store) => {
     const driver = await work(store, ONE, IF_FREE);

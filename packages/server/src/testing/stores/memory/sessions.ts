@@ -15,6 +15,7 @@ import {
   type SessionRef,
   type TagCount,
 } from '../../../core/ports/event-store.ts';
+import type { AppendAs } from '../../../core/ports/lease.ts';
 import { decodeCursor, encodeCursor, type Position, rowLimit } from '../../../stores/shared/paging.ts';
 import {
   checkNumbering,
@@ -84,7 +85,12 @@ export function memorySessions(options: EventOptions, database: Sessions) {
   const readAll = ({ record: { ref } }: Pick<Session, 'record'>) => read(ref, 0, Number.MAX_SAFE_INTEGER);
 
   return {
-    append(expected: number, events: readonly DurableEvent[], record: SessionRecord): void {
+    append(
+      expected: number,
+      events: readonly DurableEvent[],
+      record: SessionRecord,
+      as?: Pick<AppendAs, 'last'>,
+    ): void {
       checkNumbering(expected, events, record);
       const bodies = events.map((event) => JSON.stringify(event));
       const key = keyOf(record.ref);
@@ -94,7 +100,8 @@ export function memorySessions(options: EventOptions, database: Sessions) {
         events: [],
         keys: new Set<string>(),
       };
-      if (session.events.length !== expected) {
+      const last = as?.last === undefined ? undefined : read(record.ref, expected - 1, 1)[0];
+      if (session.events.length !== expected || (last && last.id !== as?.last)) {
         throw new AppendConflict(record.ref, expected, session.events.length);
       }
       session.record = storableRecord(record);
