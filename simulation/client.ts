@@ -231,7 +231,7 @@ export class Client {
       const { events, seq } = outcome.value;
       this.#learn(ref, seq);
       const accepted = events.find(({ type }) => type === 'input.accepted');
-      if (accepted) sent.acked = { at: world.now, seq: accepted.seq };
+      if (accepted) sent.acked = { at: world.now, seq: accepted.seq, id: accepted.id };
       world.trace(this.name, `is acknowledged "${text}" at ${ref.id} ${accepted?.seq ?? 'repeated'}`);
       return;
     }

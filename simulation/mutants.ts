@@ -394,6 +394,16 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     'if (this.#isUncertain) this.link?.tell();',
     '',
   ),
+  'an append follows an event that a failover has replaced': past(
+    SESSION,
+    'this.sources.shared && this.#lastId !== undefined ?',
+    'this.sources.shared && this.#lastId === "" ?',
+  ),
+  'only the number of the last event is compared': past(
+    SESSION,
+    'return seq === this.state.seq && this.#lastId !== undefined && id !== this.#lastId;',
+    'return seq === this.state.seq && this.#lastId === "" && id !== this.#lastId;',
+  ),
   'a call that was denied on another node starts': past(
     TOOLS,
     '.filter((change) => isCurrent(state, change))',

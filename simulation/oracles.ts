@@ -215,7 +215,7 @@ export type SentInput = {
   readonly text: string;
   readonly sentAt: number;
   /** when and as which event it was acknowledged; refused: when it was */
-  acked: { readonly at: number; readonly seq: number } | null;
+  acked: { readonly at: number; readonly seq: number; readonly id: string } | null;
   refusedAt: number | null;
 };
 
@@ -232,8 +232,8 @@ export class Oracles {
   readonly #answered = new Map<string, number>();
   /** calls whose tool has thrown */
   readonly #failed = new Set<string>();
-  /** the last event that survived a failover, of sessions that have lost others */
-  readonly #cutAt = new Map<string, number>();
+  /** ids of events that a failover has lost */
+  readonly #lost = new Set<string>();
   /** calls whose start was lost in a failover, or erased */
   readonly #forgiven = new Set<string>();
   readonly inputs: SentInput[] = [];
@@ -280,7 +280,7 @@ export class Oracles {
       this.#epochs.set(driver.epoch, `${driver.node} ${ref.id}`);
     }
     this.#takeModels(node, ref, events);
-    if (!this.suspended) this.#rules(ref).append(events);
+    this.#rules(ref).append(events);
     for (const rules of [this.#subAgents, this.#spending, this.#rewinds, this.#project])
       rules.committed(ref, events);
   };
@@ -291,7 +291,7 @@ export class Oracles {
     this.#sessions.delete(sessionKey(ref));
     for (const [call, effect] of this.#effects)
       if (sessionKey(effect.ref) === sessionKey(ref)) this.#effects.delete(call);
-    this.#forgetInputs(ref, 0);
+    this.#forgetInputs(ref);
     this.#spending.erased(ref);
     this.#rewinds.reset(ref);
     this.#project.reset(ref);
@@ -300,11 +300,13 @@ export class Oracles {
   /** Acknowledged events are gone with the old primary: what follows is judged by the log as it is now. */
   lost(ref: SessionRef, events: readonly DurableEvent[]): void {
     this.world.trace('store', `has lost ${ref.id} ${events.map(({ seq }) => seq).join(', ')}`);
-    const head = this.log(ref).length;
-    this.#cutAt.set(sessionKey(ref), head);
-    this.#forgetInputs(ref, head);
-    for (const event of events)
+    for (const event of events) {
+      this.#lost.add(event.id);
       if ('call' in event && typeof event.call === 'string') this.#forgiven.add(event.call);
+    }
+    this.#sessions.delete(sessionKey(ref));
+    // As one append: which events were stored together is not in the log.
+    this.#rules(ref).append(this.log(ref));
     const log = this.log(ref);
     this.#spending.lost(ref, log);
     this.#rewinds.reset(ref, log);
@@ -313,23 +315,10 @@ export class Oracles {
   }
 
   /**
-   * Until the nodes notice a failover that has lost events, they decide on sessions that never were: the rules of the log
-   * are not checked until then, and a message that is repeated meanwhile may be stored twice.
+   * Until the nodes notice a failover that has lost events, they may call models and tools for turns that are lost, but append
+   * nothing to what they do not know.
    */
   suspended = false;
-
-  resume(refs: readonly SessionRef[]): void {
-    this.#sessions.clear();
-    for (const ref of refs) {
-      const head = this.#cutAt.get(sessionKey(ref));
-      if (head !== undefined) this.#forgetInputs(ref, head);
-      const rules = new SessionLogRules((message) => this.#fail(ref, message));
-      this.#sessions.set(sessionKey(ref), rules);
-      // As one append: which events were stored together is not in the log.
-      rules.append(this.log(ref));
-    }
-    this.suspended = false;
-  }
 
   happened(
     node: string,
@@ -340,7 +329,7 @@ export class Oracles {
     const effect = this.#effects.get(call) ?? { tool, ref, count: 0 };
     this.#effects.set(call, effect);
     effect.count++;
-    if (this.#forgiven.has(call)) return;
+    if (this.#forgiven.has(call) || this.suspended) return;
     if (this.can.rewinds) this.#rewinds.happened(ref, tool, call);
     const known = this.#sessions.get(sessionKey(ref))?.everyCall.get(call);
     if (!known?.started)
@@ -371,7 +360,7 @@ export class Oracles {
     { ref, turn, model, prompt, now }: ModelRequest & { readonly now: number },
   ): void {
     const log = this.log(ref);
-    const isCurrent = this.#sessions.get(sessionKey(ref))?.turn === turn;
+    const isCurrent = !this.suspended && this.#sessions.get(sessionKey(ref))?.turn === turn;
     if (isCurrent) this.#checkModel(node, { ref, model, now, log });
     this.#waiting.set(turn, { asked: `${node} ${model}`, since: this.world.now });
     if (this.isShared && isCurrent && driver?.node !== node)
@@ -474,8 +463,9 @@ export class Oracles {
     const stored = this.log(ref).filter(
       (event) => event.type === 'input.accepted' && JSON.stringify(event.parts).includes(`"${text}"`),
     );
-    if (acked && stored.length === 0) this.#fail(ref, `the acknowledged message "${text}" is lost`);
-    if (acked && stored.length > 0 && stored[0]?.seq !== acked.seq)
+    const isKept = acked && !this.#lost.has(acked.id);
+    if (isKept && stored.length === 0) this.#fail(ref, `the acknowledged message "${text}" is lost`);
+    if (isKept && stored.length > 0 && stored[0]?.seq !== acked.seq)
       this.#fail(ref, `"${text}" was acknowledged as event ${acked.seq}, but is event ${stored[0]?.seq}`);
     if (stored.length > 1) this.#fail(ref, `the message "${text}" is stored ${stored.length} times`);
     if (refusedAt !== null && stored.length > 0)
@@ -484,7 +474,9 @@ export class Oracles {
 
   /** If one message was acknowledged before another was sent, it comes first. */
   #checkOrder(ref: SessionRef): void {
-    const acked = this.inputs.filter((input) => sessionKey(input.ref) === sessionKey(ref) && input.acked);
+    const acked = this.inputs.filter(
+      (input) => sessionKey(input.ref) === sessionKey(ref) && input.acked && !this.#lost.has(input.acked.id),
+    );
     for (const one of acked)
       for (const other of acked)
         if (one.acked && other.acked && one.acked.at < other.sentAt && one.acked.seq > other.acked.seq)
@@ -494,10 +486,9 @@ export class Oracles {
           );
   }
 
-  #forgetInputs(ref: SessionRef, after: number): void {
+  #forgetInputs(ref: SessionRef): void {
     for (const [index, input] of [...this.inputs.entries()].reverse())
-      if (sessionKey(input.ref) === sessionKey(ref) && (!input.acked || input.acked.seq > after))
-        this.inputs.splice(index, 1);
+      if (sessionKey(input.ref) === sessionKey(ref)) this.inputs.splice(index, 1);
   }
 
   #rules(ref: SessionRef): SessionLogRules {
@@ -509,7 +500,6 @@ export class Oracles {
   }
 
   #fail(ref: SessionRef, message: string): void {
-    if (this.suspended) return;
     this.world.violate(`${ref.id}: ${message}`);
   }
 }

@@ -38,8 +38,9 @@ const AWAY_MS = 2_500;
 const FOR_EVER_MS = 6_000;
 /** How long the answer to a read may take. */
 const ANSWERED_MS = 3_000;
-/** How long nodes may take to notice a failover. */
-const NOTICED_MS = 8_000;
+/** How long nodes may take to notice a failover, and how long most of their reads may fail before. */
+const NOTICED_MS = 11_000;
+const BLIND_MS = 3_000;
 const OWNER = PrincipalId.parse('person');
 
 export function run(plan: Plan): RunResult {
@@ -233,10 +234,19 @@ class Run {
           store.down = true;
           this.#hasFailedOver = true;
           this.#oracles.suspended = true;
-          world.after(NOTICED_MS, () => this.#oracles.resume(this.refs));
+          world.after(NOTICED_MS, () => {
+            this.#oracles.suspended = false;
+          });
           for (const { ref, events } of this.#database.failover()) this.#oracles.lost(ref, events);
           world.after(300, () => {
             store.down = false;
+            // The nodes often cannot read what tells them of the new server, while they can write to it.
+            if (fault.at % 2 === 1) return;
+            store.unread = 0.8;
+            this.#unreadUntil = world.now + BLIND_MS + ANSWERED_MS;
+            world.after(BLIND_MS, () => {
+              store.unread = 0;
+            });
           });
         });
     }
@@ -262,7 +272,7 @@ class Run {
   #settle(): void {
     const world = this.#world;
     world.run(
-      world.now + 10_000,
+      world.now + NOTICED_MS + 2_000,
       () => this.#nodes.every(({ process }) => !process.paused) && !this.#oracles.suspended,
     );
     this.#heal();

@@ -262,7 +262,7 @@ export class Database {
       throw new AppendConflict(record.ref, expected, head);
     if (as.by === 'driver' && (driven.driver !== node || driven.epoch !== as.epoch))
       throw new LeaseLost(record.ref, as.epoch);
-    this.sessions.append(expected, events, record);
+    this.sessions.append(expected, events, record, as);
     this.#used.push(...(record.usage ?? []));
     const take = as.by === 'command' ? as.take : 'never';
     const isFree = driven.driver === null || (mayTakeOver && !this.isAlive(driven.driver));
