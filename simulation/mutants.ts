@@ -404,6 +404,11 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     'return seq === this.state.seq && this.#lastId !== undefined && id !== this.#lastId;',
     'return seq === this.state.seq && this.#lastId === "" && id !== this.#lastId;',
   ),
+  'a session that was compared after a failover is not driven on': past(
+    'core/engine/engine.ts',
+    '      await session.compareAll();\n      // The database may still, or again, say that this node drives it.\n      queue.wake(session);',
+    '      await session.compareAll();',
+  ),
   'a call that was denied on another node starts': past(
     TOOLS,
     '.filter((change) => isCurrent(state, change))',

@@ -23,5 +23,6 @@ export const PINNED: Readonly<Record<number, string>> = {
     'an old report of a sub-agent overtook a newer one: its parent recorded an approval as denied that still waited',
   100063: 'while files were restored, more messages were queued than the limit allows',
   55: 'a node that had not noticed a failover yet decided on events that were lost, and stored what followed after others',
+  5445: 'after a failover, a node that compared a session late did not go on with its turn, although the database said that it drives it',
   73: 'a node that was paused while another one continued its turn up to a question stored its stale step, although the turn waited',
 };

@@ -395,6 +395,8 @@ export function lifecycle(internals: EngineInternals) {
   const compare = async (session: Session): Promise<void> => {
     try {
       await session.compareAll();
+      // The database may still, or again, say that this node drives it.
+      queue.wake(session);
     } catch (err) {
       log.warn({ err, session: session.ref.id }, 'failed to read session');
       if (!queue.draining) deps.clock.setTimeout(() => void compare(session), RETRY_MS).unref();
