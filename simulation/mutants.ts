@@ -263,8 +263,8 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   ),
   'a step is not counted': mutant(
     'core/session/spending.ts',
-    "case 'step.ended':\n      // A pause",
-    "case 'turn.resumed' as never:\n      // A pause",
+    'if (!event.counted && event.usage',
+    'if (event.usage.inputTokens > 0 || event.usage',
   ),
   'the limit of a session asks nothing': mutant(
     'core/session/spending.ts',
