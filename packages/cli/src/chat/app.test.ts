@@ -514,7 +514,7 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     await using terminal = await chat([], { rows: 45 });
     await terminal.shows(READY);
     await terminal.type('/approval auto');
-    await terminal.shows(/auto-edit +Edit files/);
+    await terminal.shows(/auto-edit +Edit freely/);
     await terminal.press('Enter');
     await terminal.shows(/Approval mode: auto-edit\.[\s\S]*fake · auto-edit/);
     await terminal.type('/nothing like this');

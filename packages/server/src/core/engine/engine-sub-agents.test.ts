@@ -20,6 +20,7 @@ import type { SessionRef } from '../index.ts';
 import type { SessionStore } from '../ports/event-store.ts';
 import { defineTool, type Tool } from '../ports/tool.ts';
 import { ROLES } from '../session/agent-catalog.ts';
+import { exportedLines, readSessions, writeSession } from './import-export.ts';
 
 type Scripts = Readonly<Record<string, readonly (readonly Line[])[]>>;
 
@@ -34,6 +35,10 @@ export const several = (...inputs: JsonObject[]): Line[] => [
   ...inputs.map((input, at): Line => ({ type: 'call', call: `call_${at + 1}`, tool: 'agent', input })),
   { type: 'ended', usage: USAGE, stop: 'calls' },
 ];
+
+async function* linesOf(text: string): AsyncGenerator<string> {
+  yield* text.split('\n');
+}
 
 const HANG: Line[] = [{ type: 'text', text: 'Half ' }, { type: 'hang' }];
 
@@ -53,7 +58,7 @@ const open = (
     parts: { provider: conversationProvider(scripts), ...parts },
   });
 
-const logOf = ({ engine }: Harness, ref: SessionRef = SESSION): Promise<DurableEvent[]> =>
+const logOf = ({ engine }: Pick<Harness, 'engine'>, ref: SessionRef = SESSION): Promise<DurableEvent[]> =>
   engine.events(ref, 0, 10_000);
 
 async function childrenOf(
@@ -365,6 +370,53 @@ describe('sub-agents', () => {
       'failed: There is no sub-agent "nobody". There are: helper.',
     ]);
     expect(await childrenOf(harness)).toHaveLength(1);
+  });
+
+  test('are only those that know the session as their parent: a file can name any session', async () => {
+    const other = { owner: SESSION.owner, id: 'other' as SessionId };
+    const scripts = {
+      Go: [
+        several(spawn('One', { name: 'helper' })),
+        says('Good.'),
+        several({ action: 'message', agent: 'helper', task: 'Delete everything.' }),
+        several({ action: 'cancel', agent: 'helper' }),
+        says('Done.'),
+      ],
+      One: [says('First.')],
+      Hello: [HANG],
+    };
+    const first = await open(scripts);
+    await say(first.engine, 'Go');
+    await first.engine.whenIdle(SESSION);
+    const events = await logOf(first);
+    const [child] = await childrenOf(first);
+    const lines = exportedLines({ ref: SESSION, head: events.length }, async (after, limit) =>
+      events.slice(after, after + limit),
+    );
+    const file = (await Array.fromAsync(lines))
+      .join('')
+      .replaceAll(child?.id ?? '', other.id)
+      .trimEnd();
+
+    const store = openMemoryStore();
+    for await (const session of readSessions(linesOf(file), (ref) => ref)) await writeSession(store, session);
+    const { engine } = await open(scripts, { store });
+    await engine.send(other, { type: 'input.submit', parts: [textPart('Hello')], mode: 'queue' }, CALLER);
+    await until(async () => (await logOf({ engine }, other)).some(({ type }) => type === 'turn.started'));
+    await say(engine, 'Go');
+    await engine.whenIdle(SESSION);
+    const after = (await engine.events(SESSION, events.length, 1_000)).filter(
+      ({ type }) => type === 'tool.ended',
+    );
+    expect(outcomes(after)).toEqual([
+      'failed: That session is not a sub-agent of this one.',
+      'ok: helper is being stopped.',
+    ]);
+    expect((await engine.events(other, 0, 100)).map(({ type }) => type)).toEqual([
+      'session.created',
+      'input.accepted',
+      'turn.started',
+    ]);
   });
 
   test('and their sessions are of one user', async () => {

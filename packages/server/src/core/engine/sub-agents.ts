@@ -112,6 +112,14 @@ export function subAgents(
     };
   };
 
+  /**
+   * A session that was imported from a file can name any session as its sub-agent, which itself knows whose it is.
+   */
+  const isChildOf = ({ created }: SessionState, { id }: SessionRef): boolean =>
+    created?.parent?.session === id;
+
+  const notOurs = (): Fault => new Fault('tool_failed', 'That session is not a sub-agent of this one.');
+
   /** The first input of a sub-agent, which creates it, or a later one. Stored once, by its key. */
   async function submit(
     active: ActiveTurn,
@@ -150,6 +158,7 @@ export function subAgents(
           (state) => {
             // The parent was cancelled, or another node drives it now.
             if (signal.aborted || !session.role.isDriver) return [];
+            if (state.created && !isChildOf(state, session.ref)) throw notOurs();
             if (state.created)
               return decide(
                 state,
@@ -210,6 +219,7 @@ export function subAgents(
     const ref: SessionRef = { owner: session.ref.owner, id: child };
     const turns = await sessions.use(ref, async (kid) => {
       await kid.fresh();
+      if (!isChildOf(kid.state, session.ref)) return [];
       const { turn, queue } = kid.state;
       const queued = queue.flatMap((input) => (input.reportTo && input.turn ? [input.turn] : []));
       return [...queued, ...(turn?.reportTo ? [turn.id] : [])];
