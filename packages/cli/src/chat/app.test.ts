@@ -38,6 +38,28 @@ const chat = (args: readonly string[] = [], size: Size = {}) =>
 const READY = /Send a message/;
 
 describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
+  test('completes the names of skills after a slash, and limits the session', async () => {
+    const folder = join(server.data, 'skills/code-review');
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, 'SKILL.md'), '---\nname: code-review\ndescription: Reviews code.\n---\nLook.');
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('/code');
+    await terminal.shows(/\/code-review +Reviews code\./);
+    await terminal.press('Enter');
+    await terminal.type('all of it');
+    await terminal.press('Enter');
+    await terminal.shows(/❯ \/code-review all of it/);
+    model.say('Reviewed.');
+    model.end();
+    await terminal.shows(/Reviewed\./);
+    await terminal.shows(READY);
+    await terminal.type('/limit 1.50');
+    await terminal.press('Enter');
+    await terminal.shows(/This session asks above \$1\.50\./);
+    rmSync(folder, { recursive: true });
+  });
+
   test('streams Markdown, and shows outcome and model', async () => {
     await using terminal = await chat();
     await terminal.shows(READY);
