@@ -538,7 +538,7 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     await terminal.type('/approval auto');
     await terminal.shows(/auto-edit +Edit freely/);
     await terminal.press('Enter');
-    await terminal.shows(/Approval mode: auto-edit\.[\s\S]*fake · auto-edit/);
+    await terminal.shows(/Approval mode: Edit freely\.[\s\S]*fake · auto-edit/);
     await terminal.type('/nothing like this');
     await terminal.press('Enter');
     await terminal.shows(/❯ \/nothing like this/);
