@@ -4,7 +4,8 @@ import { type Engines, missingEngine, startEngines } from '../tables/cluster-eng
 import { Absent, inBench, inRepository, installed, startServer } from './contestant.ts';
 import { openaiAt, startParlance } from './parlance.ts';
 
-export type GatewayApi = 'chat' | 'responses' | 'messages';
+/** `unstored`: Responses with `store: false` */
+export type GatewayApi = 'chat' | 'responses' | 'unstored' | 'messages';
 
 export type RunningGateway = {
   readonly url: string;
@@ -71,6 +72,7 @@ function freePort(): number {
 const PARLANCE = {
   chat: '/openai/v1/chat/completions',
   responses: '/openai/v1/responses',
+  unstored: '/openai/v1/responses',
   messages: '/anthropic/v1/messages',
 };
 

@@ -106,6 +106,11 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
       [chat, request('bare durable gateway: chat')],
       2,
     ),
+    times(
+      'a request with store: false takes at most 1.5 times as long as through a bare gateway',
+      [request('Parlance, SQLite: unstored'), request('bare gateway: chat')],
+      1.5,
+    ),
     times('a chat request: p99 at most four times p50', [request('Parlance, SQLite: chat', 'p99'), chat], 4),
     times('a chat request is quicker than through Portkey', [chat, request('Portkey: chat')], 1),
     ...clusterGoals(find),

@@ -23,6 +23,7 @@ const MESSAGES = [{ role: 'user', content: WORDS }];
 const BODIES: Record<GatewayApi, object> = {
   chat: { model: 'bench', messages: MESSAGES },
   responses: { model: 'bench', input: WORDS },
+  unstored: { model: 'bench', input: WORDS, store: false },
   messages: { model: 'bench', max_tokens: 1_000, messages: MESSAGES },
 };
 
