@@ -1,6 +1,6 @@
 /**
- * The panel beside the chat. The frame has an origin of its own and a policy that refuses every request:
- * what a model has written may do anything inside of it, and nothing outside.
+ * The panel beside the chat. The frame has an origin of its own and a policy that refuses requests:
+ * what a model has written may do anything inside of it, and nothing outside. No policy refuses WebRTC.
  */
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import { IconButton } from '../components/controls.tsx';
@@ -43,7 +43,7 @@ export function PreviewPanel() {
         <IconButton icon="close" label="Close preview" onClick={closePreview} />
       </div>
       <PreviewFrame key={shown.code} html={shown.code} />
-      <p className="hint">Written by the agent. It cannot load anything, and sees nothing of this page.</p>
+      <p className="hint">Written by the agent. It loads no files, and sees nothing of this page.</p>
     </aside>
   );
 }
