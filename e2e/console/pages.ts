@@ -38,7 +38,10 @@ export const PAGES: readonly Shown[] = [
     name: 'rewind',
     path: '/sessions/rewind',
     async ready(page) {
-      await page.getByRole('button', { name: 'Rewind' }).first().click();
+      // Only the rows in view are in the document.
+      await visible(page.getByText('Saved CHANGES.md'));
+      await page.evaluate("document.querySelector('.transcript').scrollTop = 0");
+      await page.locator('[data-index="0"]').getByRole('button', { name: 'Rewind' }).click();
       await page.locator('.rewind-files summary', { hasText: 'greeting.ts' }).click();
       await visible(page.locator('.rewind-files details[open] .patch'));
     },
