@@ -127,7 +127,7 @@ describe.skipIf(NO_BROWSER)('the models of a vendor', () => {
     await field.fill('model-249');
     await page.keyboard.press('Enter');
     await removed(panel);
-    await visible(page.getByText('Model: model-249'));
+    await visible(page.getByRole('button', { name: 'Model: model-249' }));
     await answered(page, 'model-249');
 
     await opened(page);

@@ -293,9 +293,12 @@ const NOBODY: readonly string[] = [];
 function useLineage(chosen: string | null, listed: readonly ListedSession[]): readonly string[] {
   const isListed = useMemo(() => listed.some(({ id }) => id === chosen), [listed, chosen]);
   const [lineage, setLineage] = useState(NOBODY);
+  const lastListed = useRef<string | null>(null);
   useEffect(() => {
+    if (isListed) lastListed.current = chosen;
     setLineage(isListed && chosen !== null ? [chosen] : NOBODY);
-    if (isListed || chosen === null) return;
+    // One that was listed works for no other; it may have just been deleted.
+    if (chosen === null || chosen === lastListed.current) return;
     const stop = new AbortController();
     const { signal } = stop;
     const find = async (id: string, below: readonly string[]): Promise<readonly string[]> => {
