@@ -59,7 +59,8 @@ test('other sessions are answered while one answer does not end', async () => {
     expect(other.at(-1)?.type).toBe('turn.ended');
     await postJson(`${server.http}/v1/sessions/endless/commands`, { type: 'turn.cancel' });
     const endless = await followed(server, 'endless', over);
-    expect(endless.at(-1)?.type).toBe('turn.cancelled');
+    // What the broken-off answer has used is recorded afterwards.
+    expect(endless.map(({ type }) => type)).toContain('turn.cancelled');
   } finally {
     await server.stop();
     model.stop();
