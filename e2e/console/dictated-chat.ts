@@ -42,8 +42,6 @@ export class DictatedChat {
   async send(text: string): Promise<void> {
     await this.field.fill(text);
     await this.page.keyboard.press('Enter');
-    // The page of a session is loaded after the first view.
-    await visible(this.page.locator('.transcript'));
   }
 
   /** A turn from its input to its end. */

@@ -93,7 +93,11 @@ describe.skipIf(NO_BROWSER)('notifications', () => {
     await visible(other.getByRole('heading', { name: 'Notifications' }));
     await setVisibility(page, 'hidden');
     await submitInput(app.server, 'watched', 'Hello');
-    await page.locator('.session-row').getByText('Hello', { exact: true }).waitFor({ state: 'attached' });
+    const watched = connect({ url: app.server.http }).session('watched');
+    for await (const { type } of watched.events()) if (type === 'turn.ended') break;
+    // Follows the end of the turn, which the page then knows.
+    await watched.rename('Watched');
+    await page.locator('.session-row').getByText('Watched', { exact: true }).waitFor({ state: 'attached' });
     await setVisibility(other, 'hidden');
     await allHidden();
     const brief = connect({ url: app.server.http }).session('brief');

@@ -52,6 +52,8 @@ describe.skipIf(NO_BROWSER)('long work', () => {
   test('a run counts while it grows, keeps its last call and failures in view, and folds', async () => {
     await chat.begin();
     await chat.send('Look at everything');
+    // The page of a session is loaded after the first view.
+    await visible(page.locator('.transcript'));
     for (let call = 1; call <= 5; call++) {
       list();
       if (call > 2) await visible(run().getByText(`${call} searches`));
