@@ -12,7 +12,7 @@ import { endpointOf } from '../kit/endpoint.ts';
 import { HTTP_STATUS, retryText } from '../kit/faults.ts';
 import { TOO_SLOW } from '../kit/request-turn.ts';
 import { invalidRequest } from '../kit/vendor-requests.ts';
-import { type AguiEvent, examples, hello, RunAgentInput, run, started } from './contract.ts';
+import { type AguiEvent, description, examples, hello, RunAgentInput, run, started } from './contract.ts';
 import { begin, type RunRequest } from './inbound.ts';
 import { encode, pieces, projection } from './outbound.ts';
 import { Run, type RunParts } from './run.ts';
@@ -110,5 +110,5 @@ export const agui = defineDialect({
       code: CODES[status] ?? (status < 500 ? 'invalid' : 'internal'),
     }),
   },
-  describe: async () => (await import('./describe.ts')).description,
+  describe: async () => description(),
 });

@@ -9,7 +9,13 @@ import {
 } from '@parlance/protocol';
 import type { UIMessageChunk } from 'ai';
 import { z } from 'zod';
-import type { Examples, RequestExample } from '../kit/description.ts';
+import {
+  type Description,
+  type Examples,
+  errorAnswers,
+  named,
+  type RequestExample,
+} from '../kit/description.ts';
 
 // In
 
@@ -205,3 +211,84 @@ export type ToolChunk =
   | (Official<'tool-approval-request'> & { readonly reason: string })
   /** The call is not part of the official chunk, whose readers find it by the approval. */
   | (Official<'tool-approval-response'> & { readonly toolCallId: string });
+
+// Documents
+
+export const schemas = () => ({
+  ChatView: named(
+    'AisdkChat',
+    z.object({
+      id: z.string(),
+      title: z.string().optional(),
+      before: z
+        .string()
+        .optional()
+        .describe('the messages before these: `?before=`; absent if there are none'),
+      messages: z
+        .array(
+          z.object({
+            id: z.string().describe('of an answer: its turn'),
+            role: z.enum(['user', 'assistant']),
+            metadata: z.json().optional().describe('as the page sent it'),
+            parts: z.array(z.looseObject({ type: z.string() })),
+          }),
+        )
+        .describe('UI messages, as `validateUIMessages` of the SDK accepts them'),
+    }),
+  ),
+});
+
+const REACT_SCRIPT = {
+  title: 'React, with @ai-sdk/react',
+  language: 'ts',
+  code: `import { useChat } from '@ai-sdk/react';
+import { DefaultChatTransport } from 'ai';
+
+const transport = new DefaultChatTransport({
+  api: '{{origin}}/api/chat',
+  headers: () => ({ authorization: \`Bearer \${token}\` }), // not needed in open mode
+});
+
+export const useParlance = (id: string) => useChat({ id, transport, resume: true });`,
+} as const;
+
+const NODE_SCRIPT = {
+  title: 'Node and Bun, with ai',
+  language: 'ts',
+  code: `import { DefaultChatTransport } from 'ai';
+
+const transport = new DefaultChatTransport({ api: '{{origin}}/api/chat' });
+const stream = await transport.sendMessages({
+  chatId: crypto.randomUUID(),
+  trigger: 'submit-message',
+  messageId: undefined,
+  abortSignal: undefined,
+  messages: [{ id: crypto.randomUUID(), role: 'user', parts: [{ type: 'text', text: 'count to 20' }] }],
+});
+for await (const chunk of stream) if (chunk.type === 'text-delta') process.stdout.write(chunk.delta);`,
+} as const;
+
+export function description(): Description {
+  named('AisdkChatRequest', ChatRequest);
+  return {
+    title: 'Pages with the AI SDK',
+    summary:
+      'useChat of the Vercel AI SDK, for React, Vue, Svelte and Angular: set the api of its transport to /api/chat.',
+    note: 'Pages of another origin must be allowed with --origin; Authorization carries a token or an API key.',
+    scripts: [REACT_SCRIPT, NODE_SCRIPT],
+    schemas: schemas(),
+    errors: errorAnswers(
+      {
+        400: 'Missing or invalid field, or an empty message',
+        401: 'Missing or invalid token',
+        403: 'The role lacks the permission',
+        404: 'Unknown chat or answer',
+        409: 'Already answered, or nothing new',
+        413: 'The body is too large',
+        429: 'Too many requests, or too many queued messages',
+        503: 'The server is overloaded or shutting down',
+      },
+      { schema: z.string().describe('one sentence for the user'), type: 'text/plain' },
+    ),
+  };
+}

@@ -13,8 +13,7 @@ import { type DialectContext, defineDialect, type LogIds, reported, requestIds }
 import { endpointOf } from '../kit/endpoint.ts';
 import { HTTP_STATUS, retryText } from '../kit/faults.ts';
 import { invalidRequest } from '../kit/vendor-requests.ts';
-import { ChatRequest, type Chunk, examples, HistoryQuery } from './contract.ts';
-import type { schemas } from './describe.ts';
+import { ChatRequest, type Chunk, description, examples, HistoryQuery, type schemas } from './contract.ts';
 import { cursorOf, historyOf, positionOf } from './history.ts';
 import { begin } from './inbound.ts';
 import { runningInput } from './log.ts';
@@ -23,7 +22,7 @@ import { DONE, encode, type FollowTarget, followTurn, pieces, projection } from 
 /** The queue runs requests about one session one after another. */
 type Context = DialectContext & { readonly queue: KeyedQueue };
 
-const endpoint = endpointOf<Context, typeof schemas>();
+const endpoint = endpointOf<Context, ReturnType<typeof schemas>>();
 
 const STREAM = {
   description: 'The answer as a UI message stream',
@@ -181,5 +180,5 @@ export const aisdk = defineDialect({
   },
   projection,
   faults: { refusal: (_status, reason) => sentence(reason) },
-  describe: async () => (await import('./describe.ts')).description,
+  describe: async () => description(),
 });

@@ -27,15 +27,16 @@ import {
 } from '../kit/vendor-requests.ts';
 import {
   CountRequest,
+  description,
   examples,
   hello,
   MessageRequest,
   ModelQuery,
   RequestHeaders,
   STREAMED,
+  type schemas,
   UNKNOWN,
 } from './contract.ts';
-import type { schemas } from './describe.ts';
 import { chatRequestOf, conversationOf, setupOf, showsThinking, termsOf } from './inbound.ts';
 import {
   errorBody,
@@ -50,7 +51,7 @@ import { storedSetup, Threads } from './threads.ts';
 
 type Context = VendorContext & { readonly threads: Threads };
 
-const endpoint = endpointOf<Context, typeof schemas>();
+const endpoint = endpointOf<Context, ReturnType<typeof schemas>>();
 
 const HEADERS = {
   'x-parlance-session': 'the session of the answer',
@@ -152,7 +153,7 @@ export const anthropic = defineDialect({
   },
   projection,
   faults: { refusal, headers },
-  describe: async () => (await import('./describe.ts')).description,
+  describe: async () => description(),
 });
 
 // `POST /messages`
