@@ -50,3 +50,20 @@ test('every question is answered with at most three files', () => {
     expect([question, links >= 1 && links <= 3]).toEqual([question, true]);
   }
 });
+
+test('a dialect with more than four files says in its header which of them hold the protocol', () => {
+  for (const file of files.filter(
+    (path) => /dialects\/\w+\/dialect\.ts$/.test(path) && !path.includes('/kit/'),
+  )) {
+    const folder = file.slice(0, -'dialect.ts'.length);
+    const all = files.filter((path) => path.startsWith(folder) && /(?<!\.test)\.ts$/.test(path));
+    if (all.length <= 4) continue;
+    const header = readFileSync(join(ROOT, file), 'utf8').split('*/')[0] ?? '';
+    const [, protocol = ''] =
+      /The protocol is in ([\s\S]*?) Beside it/.exec(header.replaceAll('\n *', '')) ?? [];
+    const named = (text: string): string[] => text.match(/`[\w-]+\.ts`/g) ?? [];
+    expect([folder, named(protocol).length >= 3 && named(protocol).length <= 4]).toEqual([folder, true]);
+    const missing = all.filter((path) => !named(header).includes(`\`${path.split('/').at(-1)}\``));
+    expect([folder, missing]).toEqual([folder, []]);
+  }
+});

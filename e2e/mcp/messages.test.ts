@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'bun:test';
 import { type DurableEvent, isDurable } from '../../packages/protocol/src/index.ts';
 import type { SessionRecord } from '../../packages/server/src/core/index.ts';
-import { latestMessages as conversationMessages } from '../../packages/server/src/dialects/conversations/history.ts';
+import { latestMessages as conversationMessages } from '../../packages/server/src/dialects/conversations/routes.ts';
 import { latestMessages } from '../../packages/server/src/dialects/mcp/resources.ts';
 import { SCENARIOS } from '../../packages/server/src/testing/scenarios.ts';
 import { readTranscript } from '../../packages/server/src/testing/transcripts.ts';

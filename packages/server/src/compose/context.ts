@@ -47,10 +47,11 @@ export type ContextParts = {
 
 export function serverContext(config: Config, parts: ContextParts): ServerContext {
   const { backend, dialects, state, sockets, budgets, readiness } = parts;
-  const { engine, authenticator, log, metrics, storage, store, mcp, own, prices, sandbox, setup } = backend;
+  const { engine, authenticator, log, metrics, storage, store, mcp, custom, prices, sandbox, setup } =
+    backend;
   return {
     engine,
-    own,
+    custom,
     authenticator,
     log,
     about: aboutOf(config, { hasSandbox: sandbox !== null, dialects, state, live: setup.live }),

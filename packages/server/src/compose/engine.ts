@@ -27,7 +27,7 @@ import {
   ROLES,
 } from '../core/index.ts';
 import type { Checkpoints } from '../core/ports/checkpoints.ts';
-import type { OwnModules } from '../core/ports/own-modules.ts';
+import type { CustomModules } from '../core/ports/custom-modules.ts';
 import type { Project } from '../core/ports/project.ts';
 import type { Folders, Tool } from '../core/ports/tool.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
@@ -59,7 +59,7 @@ export type Backend = {
   readonly authenticator: Authenticator;
   readonly engine: Engine;
   readonly mcp: McpTools;
-  readonly own: OwnModules;
+  readonly custom: CustomModules;
   readonly prices: Prices;
   readonly sandbox: Sandbox | null;
   readonly setup: LiveSetup;
@@ -106,7 +106,7 @@ export async function openBackend(
   for (const model of chainsIn(live.current, catalog)) providerFor(model);
   const { mcpServers } = live.current;
   const toolParts = { clients, sandbox, catalog, mcpServers, store, secret, log };
-  const { tools, folders, mcp, own, guard, project } = await openTools(config, toolParts, resources);
+  const { tools, folders, mcp, custom, guard, project } = await openTools(config, toolParts, resources);
   followSettings(live, { catalog, mcp, dialects, log });
   const engine = createEngine({
     store: metered(store, metrics),
@@ -160,7 +160,7 @@ export async function openBackend(
   if (isRoot())
     log.warn({}, 'running as root: a command that escapes its sandbox has all rights; use another user');
   warnOfPackages(config, live.current, log);
-  return { log, metrics, storage, store, authenticator, engine, mcp, own, prices, sandbox, setup };
+  return { log, metrics, storage, store, authenticator, engine, mcp, custom, prices, sandbox, setup };
 }
 
 /** Loaded only if traces are exported. */
@@ -228,7 +228,7 @@ type OpenTools = {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly folders: Folders;
   readonly mcp: McpTools;
-  readonly own: OwnModules;
+  readonly custom: CustomModules;
   readonly guard: Guard;
   readonly project: Project | undefined;
 };
@@ -255,8 +255,8 @@ async function openTools(
   };
   const subAgents = config.subAgents > 0 ? () => [...ROLES, ...catalog.listed.agents] : undefined;
   const builtIn = builtInTools({ clients, sandbox, limits, agents, subAgents, guard, web });
-  const own = await ownModules(config);
-  const ownTools = await loadOwnTools(config, builtIn, own, log);
+  const custom = await customModules(config);
+  const customTools = await loadFromFolder(config, builtIn, custom, log);
   const mcp = await openMcp(mcpServers, { log, settings: store.settings, vault: vaultOf(secret) });
   resources.defer(() => mcp.close());
   const reload = () =>
@@ -264,8 +264,8 @@ async function openTools(
   resources.defer(store.revocations.follow(() => void reload()));
   const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
   const project = await projectOf(config, { guard, catalog, store, log });
-  const fixed = [...builtIn, ...(project ? [project.tool] : []), ...ownTools];
-  return { tools: toolsByName(fixed, mcp), folders, mcp, own, guard, project };
+  const fixed = [...builtIn, ...(project ? [project.tool] : []), ...customTools];
+  return { tools: toolsByName(fixed, mcp), folders, mcp, custom, guard, project };
 }
 
 /** Loaded unless it is switched off. */
@@ -295,14 +295,14 @@ const NO_MODULES = {
 } satisfies LoadedModules;
 
 /** Loaded only if there are any. */
-async function ownModules(config: Config): Promise<LoadedModules> {
+async function customModules(config: Config): Promise<LoadedModules> {
   if (modulesOf(config).length === 0) return NO_MODULES;
   const { loadOffers } = await import('../tools/custom/offers.ts');
   return loadOffers(config);
 }
 
 /** Loaded only if there are any. */
-async function loadOwnTools(
+async function loadFromFolder(
   { tools: modules }: Config,
   builtIn: readonly Tool[],
   { announce }: LoadedModules,
@@ -310,13 +310,13 @@ async function loadOwnTools(
 ): Promise<Tool[]> {
   if (modules.length === 0) return [];
   const { loadCustomTools } = await import('../tools/custom/load.ts');
-  const own = await loadCustomTools(
+  const custom = await loadCustomTools(
     modules,
     builtIn.map(({ name }) => name),
     announce,
   );
-  log.info({ tools: own.map(({ name }) => name) }, 'own tools loaded');
-  return own;
+  log.info({ tools: custom.map(({ name }) => name) }, 'custom tools loaded');
+  return custom;
 }
 
 const modulesOf = ({ tools, prompts, resources }: Config): readonly string[] => [

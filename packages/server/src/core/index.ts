@@ -26,6 +26,13 @@ export type { ModelPrice } from './engine/spending.ts';
 export type { Watch } from './engine/subscriptions.ts';
 export { TextBuffer } from './engine/text-buffer.ts';
 export type { StepGate } from './engine/turn-deps.ts';
+export type {
+  CustomChange,
+  CustomContext,
+  CustomModules,
+  CustomPrompt,
+  CustomResource,
+} from './ports/custom-modules.ts';
 export type { IndexedTurn, TurnState, UsageLabels, UsageRow } from './ports/event-store.ts';
 export {
   labelKey,
@@ -38,7 +45,6 @@ export {
   type WebhookStore,
 } from './ports/event-store.ts';
 export type { NodeState } from './ports/lease.ts';
-export type { OwnChange, OwnContext, OwnModules, OwnPrompt, OwnResource } from './ports/own-modules.ts';
 export type { Figures, Log } from './ports/telemetry.ts';
 export type { CallPeer, ClientAnswer, ClientProgress, ClientRequest, ToolClient } from './ports/tool.ts';
 export { type Agent, AgentCatalog, type Domain, ROLES } from './session/agent-catalog.ts';

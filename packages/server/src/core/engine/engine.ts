@@ -212,7 +212,7 @@ export interface Engine {
   /** The tools that agents can be given. */
   toolSpecs(): (ToolSpec & { requiresApproval: boolean })[];
   /** The operator's tools that the agent has now, or the default agent. Throws `not_found` if it does not exist. */
-  ownTools(principal: Principal, agent: string | undefined): (ToolSpec & NonNullable<Tool['own']>)[];
+  customTools(principal: Principal, agent: string | undefined): (ToolSpec & NonNullable<Tool['custom']>)[];
   /** Throws `tool_invalid` if the tool does not exist or the input is invalid. */
   checkCall(name: string, input: JsonObject): void;
   /**

@@ -199,11 +199,13 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
         .filter((tool) => !tool.optIn)
         .map((tool) => ({ ...toolSpec(tool), requiresApproval: tool.asks ?? false })),
 
-    ownTools(principal: Principal, agent: string | undefined): (ToolSpec & NonNullable<Tool['own']>)[] {
+    customTools(principal: Principal, agent: string | undefined): (ToolSpec & NonNullable<Tool['custom']>)[] {
       const { catalog } = deps;
       const tools = offeredTo(deps, agent ?? catalog.first(catalog.defaultDomain).id, {});
       return [...tools.values()].flatMap((tool) =>
-        tool.own && tool.available?.(principal.id) !== false ? [{ ...toolSpec(tool), ...tool.own }] : [],
+        tool.custom && tool.available?.(principal.id) !== false
+          ? [{ ...toolSpec(tool), ...tool.custom }]
+          : [],
       );
     },
 

@@ -126,7 +126,7 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   /** offered only to agents that name it */
   readonly optIn?: boolean;
   /** a tool of the operator: clients may call it directly */
-  readonly own?: { readonly title?: string; readonly needs: readonly string[] };
+  readonly custom?: { readonly title?: string; readonly needs: readonly string[] };
   /** whether it may need approval, for tool lists */
   readonly asks?: boolean;
   /** The question to the user that the call is: the answer is its result, and `run` is not called. */

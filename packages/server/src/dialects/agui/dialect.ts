@@ -3,6 +3,9 @@
  * of a request that it does not have are new. Front-end tools are deferred calls of the core, approvals are
  * interrupts. The state is shared through a tool of the dialect. A disconnect ends the turn that the request started,
  * because the protocol has no other way to stop.
+ *
+ * The protocol is in `dialect.ts`, `contract.ts`, `inbound.ts` and `outbound.ts`. Beside it: `run.ts` follows the turn of one request,
+ * `shared-state.ts` merges and shows the state.
  */
 import { Fault, type FaultCode } from '@parlance/protocol';
 import type { EventStream, Pieces } from '../../http/connection.ts';

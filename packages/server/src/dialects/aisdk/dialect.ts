@@ -3,6 +3,9 @@
  * session, the message of an answer has the id of its turn, and messages of the user keep the ids of their
  * page. A disconnect does not end the turn: the page resumes the stream, or stops the turn. Not sent: message
  * metadata, sources and custom data parts.
+ *
+ * The protocol is in `dialect.ts`, `contract.ts`, `inbound.ts` and `outbound.ts`. Beside it: `history.ts` makes messages of the chunks of
+ * earlier turns, `log.ts` finds the inputs of messages.
  */
 import { Fault, type Principal } from '@parlance/protocol';
 import { type Engine, requirePermission, type SessionRef, sessionKey } from '../../core/index.ts';

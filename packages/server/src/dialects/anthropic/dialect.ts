@@ -4,6 +4,8 @@
  * answer. Tools of the caller are deferred calls of the core; without any, the agent's own tools run on the
  * server, and only the answer is shown. A disconnect ends the turn that the request started. Files, batches and
  * tools that run at the vendor are not supported.
+ *
+ * The protocol is in `dialect.ts`, `contract.ts`, `inbound.ts` and `outbound.ts`. Beside it: `threads.ts` continues stored answers.
  */
 
 import type { z } from 'zod';

@@ -4,6 +4,9 @@
  * `?session=`, and those that its predecessor left unfinished. The contract has no frames for
  * messages of other users, progress of a call, or compaction; these are not sent. It has no standing approval:
  * an answer applies once.
+ *
+ * The protocol is in `contract.ts`, `inbound.ts` and `outbound.ts` (the socket), and `routes.ts` (REST). Beside it: `dialect.ts` joins them,
+ * `detached-streams.ts` keeps what lost sockets still expected, `resume.ts` sends it to their successors.
  */
 import { defineDialect, noToken, withToken } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';

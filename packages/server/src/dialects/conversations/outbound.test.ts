@@ -5,7 +5,7 @@ import type { ObservedSession, SessionRecord, SessionRef, SessionSnapshot } from
 import { joinedChunks, of, typesOf } from '../../testing/conversations.ts';
 import { Delivery } from '../kit/subscription-hub.ts';
 import { conversations } from './dialect.ts';
-import { latestMessages, messagesOf } from './history.ts';
+import { latestMessages, messagesOf } from './routes.ts';
 
 const { projection } = conversations;
 const AGENT = { id: 'coder', name: 'Coder' };

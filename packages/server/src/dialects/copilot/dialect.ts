@@ -3,6 +3,10 @@
  * `/api/agent/interact` is one step of a task, and a task is a turn: the browser executes the action of the
  * response and reports its outcome with the next call. The contract has no streaming: messages are sent whole,
  * on the channel `private-session-<id>`.
+ *
+ * The protocol is in `dialect.ts`, `contract.ts`, `interact.ts` (the steps of a task) and `outbound.ts`. Beside it: the other endpoints in
+ * `sessions.ts` and `account.ts`, what all endpoints have in common in `rest.ts`, `task.ts` folds a task from its events, `channel-watch.ts`
+ * publishes to channels, `root-domain.ts` finds the site of an address.
  */
 
 import type { Agent, Domain } from '../../core/index.ts';

@@ -6,6 +6,9 @@
  * `agent_response` with the question; a chat message that is just yes or no answers it. A turn whose socket is
  * lost continues on the socket that registers with the same `metadata.deviceId`. Messages of other users
  * in a session are not sent.
+ *
+ * The protocol is in `dialect.ts`, `contract.ts`, `inbound.ts` and `outbound.ts`. Beside it: `routes.ts`, two HTTP endpoints, and
+ * `lost-turns.ts`, turns whose socket was lost.
  */
 import { defineDialect } from '../kit/dialect.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';

@@ -6,7 +6,7 @@
 import { asFault, type Fault } from '@parlance/protocol';
 import type { z } from 'zod';
 import type { DecisionStore, PreferenceStore } from '../../accounts/store.ts';
-import type { Agent, Domain, Engine, Figures, Log, OwnModules, WebhookStore } from '../../core/index.ts';
+import type { Agent, CustomModules, Domain, Engine, Figures, Log, WebhookStore } from '../../core/index.ts';
 import type { Authenticator } from '../../http/authenticator.ts';
 import type { Connection, OpenStream, Socket } from '../../http/connection.ts';
 import type { ReadBody } from '../../http/read-body.ts';
@@ -136,7 +136,7 @@ export function reported(thrown: unknown, { log }: Pick<DialectContext, 'log'>, 
 export type DialectContext<Settings = unknown> = {
   readonly engine: Engine;
   /** what the operator's modules offer */
-  readonly own: OwnModules;
+  readonly custom: CustomModules;
   readonly authenticator: Authenticator;
   readonly log: Log;
   /** the part of the configuration that the dialect's `settings` schema picks */

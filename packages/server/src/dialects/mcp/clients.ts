@@ -6,7 +6,7 @@
 import { Fault, isObject, type JsonObject, JsonValue, PrincipalId } from '@parlance/protocol';
 import { z } from 'zod';
 import type { Transport } from '../../cluster/transport.ts';
-import type { OwnChange } from '../../core/index.ts';
+import type { CustomChange } from '../../core/index.ts';
 import { Listeners } from '../../lib/listeners.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
@@ -100,7 +100,7 @@ export class Clients {
   readonly #replies = new Map<string, (result: JsonObject | undefined) => void>();
   /** Called if a tool has asked something, or no longer waits for an answer. */
   readonly onAsked = new Listeners();
-  readonly onChange = new Listeners<[OwnChange]>();
+  readonly onChange = new Listeners<[CustomChange]>();
 
   constructor(private readonly transport: Transport | null) {
     // Subscriptions may have been missed: sessions without known subscriptions receive everything.

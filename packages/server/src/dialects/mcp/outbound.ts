@@ -16,7 +16,7 @@ import {
   type SessionEvent,
 } from '@parlance/protocol';
 import { z } from 'zod';
-import { type OwnChange, requirePermission } from '../../core/index.ts';
+import { type CustomChange, requirePermission } from '../../core/index.ts';
 import type { EventStream } from '../../http/connection.ts';
 import { invalidParams, notificationMessage, type Params, type RequestId } from '../kit/json-rpc.ts';
 import { type Frame, NONE, type Projection } from '../kit/projection.ts';
@@ -34,7 +34,7 @@ type Notification =
   | { readonly jsonrpc: '2.0'; readonly method: ListMethod; readonly params?: undefined };
 type ListMethod = 'notifications/tools/list_changed' | 'notifications/prompts/list_changed';
 
-const changed = (change: OwnChange): Notification =>
+const changed = (change: CustomChange): Notification =>
   typeof change === 'object'
     ? { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri: change.resource } }
     : { jsonrpc: '2.0', method: `notifications/${change}/list_changed` };

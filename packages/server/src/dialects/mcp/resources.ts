@@ -16,7 +16,7 @@ import { rewoundText } from '../kit/texts.ts';
 import { finalAnswer } from '../kit/tracking.ts';
 import type { Context, Peer } from './clients.ts';
 import { BASE_URI, CODES, uriOf } from './contract.ts';
-import { type OwnCaller, ownResourceAt, ownResources, readOwn } from './own.ts';
+import { type CustomCaller, customResourceAt, customResources, readCustom } from './custom.ts';
 
 const MIME = 'text/markdown';
 const PAGE = 100;
@@ -35,7 +35,7 @@ export const titleOf = ({ title, firstInput, ref }: SessionRecord): string => ti
 /** The first page begins with the operator's resources. */
 export async function listResources(
   ctx: Context,
-  { principal }: OwnCaller,
+  { principal }: CustomCaller,
   { cursor }: Params,
 ): Promise<ListResourcesResult> {
   const { engine } = ctx;
@@ -47,19 +47,19 @@ export async function listResources(
     mimeType: MIME,
     annotations: { lastModified: new Date(record.updatedAt).toISOString() },
   }));
-  const own = cursor === undefined ? ownResources(ctx) : [];
-  return { resources: [...own, ...resources], ...(next !== null && { nextCursor: next }) };
+  const custom = cursor === undefined ? customResources(ctx) : [];
+  return { resources: [...custom, ...resources], ...(next !== null && { nextCursor: next }) };
 }
 
 export async function readResource(
   ctx: Context,
-  from: OwnCaller,
+  from: CustomCaller,
   params: Params,
 ): Promise<ReadResourceResult | object> {
   const { engine } = ctx;
-  const own = ownResourceAt(ctx, params.uri);
-  if (own) {
-    const result = await readOwn(from, own, params);
+  const custom = customResourceAt(ctx, params.uri);
+  if (custom) {
+    const result = await readCustom(from, custom, params);
     if (!result) throw notFound(from.peer, params.uri);
     return result;
   }
@@ -75,7 +75,7 @@ export async function readResource(
 /** Throws if the session does not exist or belongs to another user. */
 export async function resourceNamed(
   engine: Engine,
-  { principal, peer }: Pick<OwnCaller, 'principal' | 'peer'>,
+  { principal, peer }: Pick<CustomCaller, 'principal' | 'peer'>,
   uri: unknown,
 ): Promise<SessionRef> {
   if (typeof uri !== 'string') throw invalidParams('uri must be a string.');

@@ -16,6 +16,7 @@ import { reported } from '../kit/dialect.ts';
 import { retryText } from '../kit/faults.ts';
 import { invalidParams, type Params, RequestId, RpcFault } from '../kit/json-rpc.ts';
 import type { Context } from './clients.ts';
+import { attachCall, type CustomCaller, customTools, startCustomCall } from './custom.ts';
 import {
   ApprovalView,
   answerForm,
@@ -28,7 +29,6 @@ import {
   type ToolCall,
   TurnView,
 } from './follow-turn.ts';
-import { attachCall, type OwnCaller, ownTools, startOwnCall } from './own.ts';
 import { latestMessages, titleOf, transcript } from './resources.ts';
 
 type ToolView = {
@@ -232,10 +232,10 @@ const TOOLS: readonly Tool[] = [
   cancelTurn,
 ];
 
-export const listTools = (ctx: Context, from: OwnCaller) => ({
+export const listTools = (ctx: Context, from: CustomCaller) => ({
   tools: [
     ...TOOLS.map(viewOf),
-    ...ownTools(ctx, from).map(({ name, title, description, parameters }) => ({
+    ...customTools(ctx, from).map(({ name, title, description, parameters }) => ({
       name,
       ...(title !== undefined && { title }),
       description,
@@ -258,17 +258,17 @@ const viewOf = ({ name, title, description, input, output, readOnly = false }: T
 const toolNamed = (name: unknown): Tool | undefined => TOOLS.find((tool) => tool.name === name);
 
 /** Whether the call may take as long as a turn. */
-export const isLongCall = (ctx: Context, from: OwnCaller, method: string, params: Params): boolean => {
+export const isLongCall = (ctx: Context, from: CustomCaller, method: string, params: Params): boolean => {
   if (method !== 'tools/call') return false;
   const tool = toolNamed(params.name);
-  return tool ? 'start' in tool : isOwn(ctx, from, params.name);
+  return tool ? 'start' in tool : isCustom(ctx, from, params.name);
 };
 
-const isOwn = (ctx: Context, from: OwnCaller, name: unknown): boolean =>
-  ownTools(ctx, from).some((tool) => tool.name === name);
+const isCustom = (ctx: Context, from: CustomCaller, name: unknown): boolean =>
+  customTools(ctx, from).some((tool) => tool.name === name);
 
 /** Who calls, and how the call is answered. */
-export type CallSource = OwnCaller & {
+export type CallSource = CustomCaller & {
   readonly stream: CallStream | null;
   /** aborted when the client disconnects */
   readonly gone: AbortSignal;
@@ -306,15 +306,20 @@ async function callOwn(
   { id, params }: { readonly id: RequestId; readonly params: Params },
 ): Promise<object> {
   const name = String(params.name).slice(0, 200);
-  if (!isOwn(ctx, from, params.name)) throw invalidParams(`Unknown tool: ${name}`);
+  if (!isCustom(ctx, from, params.name)) throw invalidParams(`Unknown tool: ${name}`);
   const until = ctx.now() + ctx.settings.toolCallWithin;
   // Progress is what the tool reports.
   const call = { ...from, id, until, progressToken: undefined };
   return runCancellable(ctx, call, gone, async (one) => {
-    const own = { stream: one.stream, progressToken: tokenOf(params) };
+    const custom = { stream: one.stream, progressToken: tokenOf(params) };
     const earlier = await continued(ctx, from.principal, params);
-    if (earlier) attachCall(ctx, earlier, own);
-    return followTurn(ctx, one, earlier ?? (await startOwnCall(ctx, from, name, { ...own, params })), 'call');
+    if (earlier) attachCall(ctx, earlier, custom);
+    return followTurn(
+      ctx,
+      one,
+      earlier ?? (await startCustomCall(ctx, from, name, { ...custom, params })),
+      'call',
+    );
   });
 }
 

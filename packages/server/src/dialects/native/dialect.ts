@@ -1,6 +1,10 @@
 /**
  * `native`: the core's own events and commands over HTTP, for the console, the SDK and scripts. Every event and command of
  * the core is available. There are no sockets: events are read in pages or as server-sent events.
+ *
+ * The protocol is in `dialect.ts`, `sessions.ts`, `streams.ts` and `views.ts`; its messages are those of `@parlance/protocol/api`. Beside it,
+ * one file per part of the API: `approvals.ts`, `shares.ts`, `export.ts` (with `fold.ts`, `html.ts` and `renderer.ts` of transcripts),
+ * `usage.ts`, `keys.ts`, `mcp.ts`, `setup.ts` and `admin.ts`. `context.ts` is what they have in common.
  */
 
 import {

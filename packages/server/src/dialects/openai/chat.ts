@@ -13,8 +13,7 @@ import {
   type VendorContext,
   wholeAnswer,
 } from '../kit/vendor-requests.ts';
-import type { CompletionRequest } from './contract.ts';
-import { errorBody } from './faults.ts';
+import { type CompletionRequest, errorBody } from './contract.ts';
 import { conversationOf, turnOptions } from './input.ts';
 
 export async function answerChat(

@@ -3,6 +3,11 @@
  * found by a digest of its content, unless `X-Parlance-Session` names it. Tools of the caller are deferred
  * calls of the core; without any, the agent's own tools run on the server, and only the answer is shown. A
  * disconnect ends the turn that the request started.
+ *
+ * The protocol is in `dialect.ts` (endpoints), `contract.ts` (requests and errors), `chat.ts` (Chat Completions) and `endpoints.ts` of Responses.
+ * Beside it: `describe.ts` is what the documents say of answers, `input.ts` converts messages and items, `conversations.ts` serves the
+ * Conversations API. Responses have `request.ts` (in), `follower.ts` (out: from the updates of a turn), `objects.ts` (their parts and ids) and
+ * `socket.ts` (the WebSocket).
  */
 import type { Context as HonoContext } from 'hono';
 import type { Examples, RequestExample } from '../kit/description.ts';
@@ -26,13 +31,16 @@ import {
   ConversationCreate,
   ConversationUpdate,
   chatExamples,
+  errorBody,
   ItemsCreate,
   PageQuery,
   ResponseRequest,
+  refusal,
   responseExamples,
   STREAMED,
   STREAMED_RESPONSE,
   StreamQuery,
+  statusOf,
   UNKNOWN,
 } from './contract.ts';
 import {
@@ -48,7 +56,6 @@ import {
   updateConversation,
 } from './conversations.ts';
 import type { schemas } from './describe.ts';
-import { errorBody, refusal, statusOf } from './faults.ts';
 import {
   cancelResponse,
   compactConversation,

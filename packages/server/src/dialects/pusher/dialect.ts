@@ -3,6 +3,10 @@
  * sessions: clients subscribe to channels, and every publisher on a channel reaches them. Not supported:
  * watchlists, subscription counts, tag filters and delta compression; frames that request them are answered
  * with an error.
+ *
+ * The protocol is in `dialect.ts`, `contract.ts`, `inbound.ts` (sockets) and `channels.ts` (delivery). Beside it: `routes.ts` is the HTTP API,
+ * `signature.ts` signs and checks, `server.ts` is the state that sockets and requests share, `other-nodes.ts` joins the channels of several
+ * nodes, `trigger.ts` triggers events on an external server.
  */
 import { z } from 'zod';
 import { type DialectContext, defineDialect, type Inbound } from '../kit/dialect.ts';

@@ -12,14 +12,14 @@ import {
   textPart,
 } from '@parlance/protocol';
 import { z } from 'zod';
-import type { OwnChange } from '../../core/ports/own-modules.ts';
+import type { CustomChange } from '../../core/ports/custom-modules.ts';
 import { defineTool, type Tool, type ToolContext, type ToolResult } from '../../core/ports/tool.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { boundedParts } from '../bounded-parts.ts';
 import { cutText } from '../cut.ts';
 import { exportsOf, isToolError, messageOf, problem as problemOf } from './modules.ts';
 
-type Announce = (change: OwnChange) => void;
+type Announce = (change: CustomChange) => void;
 
 /** `taken` has the names of other tools. Throws a one-line error that names the file. */
 export async function loadCustomTools(
@@ -32,7 +32,7 @@ export async function loadCustomTools(
     const exports = await exportsOf('tool', path);
     if (exports.length === 0) throw problem(path, 'exports no tool');
     for (const exported of exports) {
-      const tool = ownTool(
+      const tool = customTool(
         explained(path, () => readDefinition(exported)),
         announce,
       );
@@ -95,14 +95,14 @@ const Definition = z.object(
   'must be a tool',
 );
 
-type OwnTool = Omit<z.output<typeof Definition>, 'parameters'> & {
+type CustomTool = Omit<z.output<typeof Definition>, 'parameters'> & {
   readonly input: z.ZodType;
   /** as JSON Schema, for models */
   readonly parameters: JsonObject;
 };
 
 /** Throws an error whose message continues a sentence about the module. */
-function readDefinition(exported: unknown): OwnTool {
+function readDefinition(exported: unknown): CustomTool {
   const result = Definition.safeParse(exported);
   if (!result.success) throw new Error(reasonOf(exported, result.error));
   const { parameters, ...rest } = result.data;
@@ -121,7 +121,7 @@ function reasonOf(exported: unknown, { issues: [issue] }: z.ZodError): string {
 
 const isZod = (schema: object): schema is z.ZodType => '_zod' in schema && 'safeParse' in schema;
 
-function schemasOf(given: object): Pick<OwnTool, 'input' | 'parameters'> {
+function schemasOf(given: object): Pick<CustomTool, 'input' | 'parameters'> {
   const schemas = isZod(given)
     ? { input: given, parameters: z.toJSONSchema(given, { io: 'input' }) as JsonObject }
     : { input: inputOf(given as JsonObject), parameters: given as JsonObject };
@@ -146,7 +146,7 @@ function inputOf(schema: JsonObject): z.ZodType {
 
 const MESSAGE_CHARACTERS = 4_000;
 
-function ownTool(definition: OwnTool, announce: Announce): Tool {
+function customTool(definition: CustomTool, announce: Announce): Tool {
   const { name, description, input, parameters, repeatable, approval, untrusted } = definition;
   const { title, needs, available } = definition;
   return defineTool({
@@ -156,7 +156,7 @@ function ownTool(definition: OwnTool, announce: Announce): Tool {
     parameters,
     repeatable,
     asks: approval !== 'never',
-    own: { ...(title !== undefined && { title }), needs },
+    custom: { ...(title !== undefined && { title }), needs },
     ...(available && { available: () => available({}, {}) !== false }),
     exclusive: 'if-asked',
     approval: (given) => askFor(definition, given),
@@ -168,7 +168,7 @@ function ownTool(definition: OwnTool, announce: Announce): Tool {
 }
 
 /** Only null means no approval: a function that returns nothing asks. */
-async function askFor({ name, approval }: OwnTool, input: unknown): Promise<Ask | null> {
+async function askFor({ name, approval }: CustomTool, input: unknown): Promise<Ask | null> {
   if (approval === 'never') return null;
   const asked = typeof approval === 'function' ? await approval(input, {}) : undefined;
   if (asked === null) return null;
@@ -182,7 +182,7 @@ async function askFor({ name, approval }: OwnTool, input: unknown): Promise<Ask 
 
 /** Ends with the signal of the turn or after the timeout, even if the tool keeps running. */
 async function outputOf(
-  { name, timeoutMs, run }: OwnTool,
+  { name, timeoutMs, run }: CustomTool,
   input: unknown,
   { signal: turn, root: folder, session, owner: user, call, peer, report, log }: ToolContext,
   announce: Announce,
@@ -203,7 +203,7 @@ async function outputOf(
     },
     log: (level: string, data: Json) => {
       peer?.log(level, data);
-      log.debug({ tool: name, call, level, data }, 'log of an own tool');
+      log.debug({ tool: name, call, level, data }, 'log of a custom tool');
     },
   };
   try {

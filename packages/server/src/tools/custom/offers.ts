@@ -3,12 +3,12 @@ import { decodedUri, Fault, isObject, PromptPart, textPart } from '@parlance/pro
 import { z } from 'zod';
 import type {
   Completer,
-  OwnChange,
-  OwnContext,
-  OwnModules,
-  OwnPrompt,
-  OwnResource,
-} from '../../core/ports/own-modules.ts';
+  CustomChange,
+  CustomContext,
+  CustomModules,
+  CustomPrompt,
+  CustomResource,
+} from '../../core/ports/custom-modules.ts';
 import { Listeners } from '../../lib/listeners.ts';
 import { unlessAborted } from '../../lib/unless-aborted.ts';
 import { cutText } from '../cut.ts';
@@ -20,24 +20,27 @@ const MESSAGE_CHARACTERS = 4_000;
 
 type Paths = { readonly prompts: readonly string[]; readonly resources: readonly string[] };
 
-export type LoadedModules = OwnModules & { announce(change: OwnChange): void };
+export type LoadedModules = CustomModules & { announce(change: CustomChange): void };
 
 /** Throws a one-line error that names the file. */
 export async function loadOffers({ prompts, resources }: Paths): Promise<LoadedModules> {
-  const changes = new Listeners<[OwnChange]>();
+  const changes = new Listeners<[CustomChange]>();
   const announce = changes.notify;
   const unique = <Item>(items: readonly Item[], key: (item: Item) => string): readonly Item[] => {
     const seen = new Set<string>();
     for (const item of items) {
-      if (seen.has(key(item))) throw new Error(`two own modules offer ${key(item)}`);
+      if (seen.has(key(item))) throw new Error(`two modules offer ${key(item)}`);
       seen.add(key(item));
     }
     return items;
   };
   return {
-    prompts: unique(await loaded('prompt', prompts, (one) => ownPrompt(one, announce)), ({ name }) => name),
+    prompts: unique(
+      await loaded('prompt', prompts, (one) => customPrompt(one, announce)),
+      ({ name }) => name,
+    ),
     resources: unique(
-      await loaded('resource', resources, (one) => ownResource(one, announce)),
+      await loaded('resource', resources, (one) => customResource(one, announce)),
       ({ uri }) => uri,
     ),
     onChange: changes.add,
@@ -103,9 +106,9 @@ const Messages = z.union([
   z.array(z.object({ role: z.enum(['user', 'assistant']), parts: z.array(PromptPart) })),
 ]);
 
-type Announce = (change: OwnChange) => void;
+type Announce = (change: CustomChange) => void;
 
-function ownPrompt(exported: unknown, announce: Announce): OwnPrompt | z.ZodError {
+function customPrompt(exported: unknown, announce: Announce): CustomPrompt | z.ZodError {
   const { data, error } = Prompt.safeParse(exported);
   if (error) return error;
   return {
@@ -127,7 +130,7 @@ const Resource = z.object({
 
 const Content = z.union([z.string(), z.instanceof(Uint8Array)]).nullish();
 
-function ownResource(exported: unknown, announce: Announce): OwnResource | z.ZodError {
+function customResource(exported: unknown, announce: Announce): CustomResource | z.ZodError {
   const { data, error } = Resource.safeParse(exported);
   if (error) return error;
   const names: string[] = [];
@@ -159,7 +162,7 @@ function ownResource(exported: unknown, announce: Announce): OwnResource | z.Zod
 }
 
 /** Ends with the signal of the request or after a minute, even if the function keeps running. */
-async function outputOf(name: string, run: () => unknown, { signal }: OwnContext): Promise<unknown> {
+async function outputOf(name: string, run: () => unknown, { signal }: CustomContext): Promise<unknown> {
   const timeout = AbortSignal.timeout(READ_MS);
   try {
     return await unlessAborted(Promise.try(run), AbortSignal.any([signal, timeout]));

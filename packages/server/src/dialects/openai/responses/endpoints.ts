@@ -11,8 +11,13 @@ import {
   untilStarted,
   type VendorContext,
 } from '../../kit/vendor-requests.ts';
-import type { CompactRequest, PageQuery, ResponseRequest, StreamQuery } from '../contract.ts';
-import { errorBody } from '../faults.ts';
+import {
+  type CompactRequest,
+  errorBody,
+  type PageQuery,
+  type ResponseRequest,
+  type StreamQuery,
+} from '../contract.ts';
 import { compactedContent, inputConversation } from '../input.ts';
 import { type NumberedEvent, ResponseFollower, Restarts } from './follower.ts';
 import {

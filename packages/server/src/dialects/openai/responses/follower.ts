@@ -12,7 +12,7 @@ import {
   unanswered,
 } from '../../kit/turn-updates.ts';
 import type { VendorContext } from '../../kit/vendor-requests.ts';
-import { errorBody } from '../faults.ts';
+import { errorBody } from '../contract.ts';
 import { historyItems } from '../input.ts';
 import {
   approvalItem,

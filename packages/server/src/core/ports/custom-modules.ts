@@ -2,10 +2,10 @@
 import type { JsonObject, PrincipalId, PromptPart } from '@parlance/protocol';
 
 /** A list that has changed, or one resource. */
-export type OwnChange = 'tools' | 'prompts' | 'resources' | { readonly resource: string };
+export type CustomChange = 'tools' | 'prompts' | 'resources' | { readonly resource: string };
 
 /** For the modules' functions. */
-export type OwnContext = {
+export type CustomContext = {
   readonly signal: AbortSignal;
   readonly user: PrincipalId;
   readonly client: {
@@ -19,7 +19,7 @@ export type Completer = (
   others: Readonly<Record<string, string>>,
 ) => Promise<readonly string[]>;
 
-export type OwnPrompt = {
+export type CustomPrompt = {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description: string;
@@ -32,11 +32,11 @@ export type OwnPrompt = {
   /** Throws a `Fault` whose message may be shown. */
   run(
     input: Readonly<Record<string, string>>,
-    context: OwnContext,
+    context: CustomContext,
   ): Promise<readonly { readonly role: 'user' | 'assistant'; readonly parts: readonly PromptPart[] }[]>;
 };
 
-export type OwnResource = {
+export type CustomResource = {
   readonly uri: string;
   readonly isTemplate: boolean;
   readonly name: string;
@@ -47,12 +47,12 @@ export type OwnResource = {
   /** The values of the template's parameters; null if the address is another. */
   match(uri: string): Readonly<Record<string, string>> | null;
   /** Null if there is no such resource. Throws a `Fault` whose message may be shown. */
-  read(params: Readonly<Record<string, string>>, context: OwnContext): Promise<string | Uint8Array | null>;
+  read(params: Readonly<Record<string, string>>, context: CustomContext): Promise<string | Uint8Array | null>;
 };
 
-export type OwnModules = {
-  readonly prompts: readonly OwnPrompt[];
-  readonly resources: readonly OwnResource[];
+export type CustomModules = {
+  readonly prompts: readonly CustomPrompt[];
+  readonly resources: readonly CustomResource[];
   /** Calls the listener when a module announces a change. Returns a function that stops it. */
-  onChange(listener: (change: OwnChange) => void): () => void;
+  onChange(listener: (change: CustomChange) => void): () => void;
 };

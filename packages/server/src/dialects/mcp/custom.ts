@@ -3,7 +3,7 @@
  * resources, which are read at once. All of them can ask the client something.
  */
 import { Fault, isObject, type Json, type JsonObject, type Principal, TurnId } from '@parlance/protocol';
-import type { CallPeer, OwnContext, OwnPrompt, OwnResource } from '../../core/index.ts';
+import type { CallPeer, CustomContext, CustomPrompt, CustomResource } from '../../core/index.ts';
 import {
   invalidParams,
   notificationMessage,
@@ -18,7 +18,7 @@ import { CODES, META } from './contract.ts';
 import type { CallStream, FollowedTurn } from './follow-turn.ts';
 import { contentOf } from './outbound.ts';
 
-export type OwnCaller = {
+export type CustomCaller = {
   readonly principal: Principal;
   readonly peer: Peer;
   /** the agent whose tools are offered; the default one if undefined */
@@ -27,12 +27,12 @@ export type OwnCaller = {
 
 // Tools
 
-export const ownTools = ({ engine }: Context, { principal, agent }: OwnCaller) =>
-  engine.ownTools(principal, agent);
+export const customTools = ({ engine }: Context, { principal, agent }: CustomCaller) =>
+  engine.customTools(principal, agent);
 
 /** Throws if the tool needs a capability that the client does not have. */
-export function checkNeeds(ctx: Context, caller: OwnCaller, { name }: Params): void {
-  const tool = ownTools(ctx, caller).find((one) => one.name === name);
+export function checkNeeds(ctx: Context, caller: CustomCaller, { name }: Params): void {
+  const tool = customTools(ctx, caller).find((one) => one.name === name);
   const missing = tool?.needs.filter((capability) => !(capability in caller.peer.capabilities)) ?? [];
   if (missing.length === 0) return;
   const requiredCapabilities = Object.fromEntries(missing.map((capability) => [capability, {}]));
@@ -41,18 +41,18 @@ export function checkNeeds(ctx: Context, caller: OwnCaller, { name }: Params): v
   });
 }
 
-type OwnCall = {
+type CustomCall = {
   readonly stream: CallStream | null;
   readonly progressToken: RequestId | undefined;
   readonly params: Params;
 };
 
 /** Starts a direct call. Throws a `Fault` if its arguments are invalid. */
-export async function startOwnCall(
+export async function startCustomCall(
   ctx: Context,
-  { principal, peer, agent }: OwnCaller,
+  { principal, peer, agent }: CustomCaller,
   tool: string,
-  call: OwnCall,
+  call: CustomCall,
 ): Promise<FollowedTurn> {
   const { engine, newId } = ctx;
   const input = (call.params.arguments ?? {}) as JsonObject;
@@ -92,7 +92,11 @@ export async function startOwnCall(
 }
 
 /** The notifications of a call go to the stream of the request that follows it. */
-export function attachCall({ engine }: Context, { ref }: FollowedTurn, call: Omit<OwnCall, 'params'>): void {
+export function attachCall(
+  { engine }: Context,
+  { ref }: FollowedTurn,
+  call: Omit<CustomCall, 'params'>,
+): void {
   const client = engine.clients.peerOf(ref);
   if (client instanceof CallClient) client.attach(call);
 }
@@ -128,7 +132,7 @@ class CallClient implements CallPeer {
     private readonly principal: Principal,
     private readonly peer: Peer,
     private readonly session: string,
-    { stream, progressToken, params }: OwnCall,
+    { stream, progressToken, params }: CustomCall,
   ) {
     this.capabilities = peer.capabilities as JsonObject;
     this.#stream = stream;
@@ -140,7 +144,7 @@ class CallClient implements CallPeer {
       peer.era === 'modern' ? (isLevel(level) ? level : null) : ctx.clients.levelOf(principal.id, peer);
   }
 
-  attach({ stream, progressToken }: Omit<OwnCall, 'params'>): void {
+  attach({ stream, progressToken }: Omit<CustomCall, 'params'>): void {
     this.#stream = stream;
     this.#progressToken = progressToken;
   }
@@ -171,14 +175,14 @@ class CallClient implements CallPeer {
 
 // Prompts
 
-const promptNamed = ({ own }: Context, name: unknown): OwnPrompt => {
-  const prompt = own.prompts.find((one) => one.name === name);
+const promptNamed = ({ custom }: Context, name: unknown): CustomPrompt => {
+  const prompt = custom.prompts.find((one) => one.name === name);
   if (!prompt) throw invalidParams(`Unknown prompt: ${String(name).slice(0, 200)}`);
   return prompt;
 };
 
-export const listPrompts = ({ own }: Context) => ({
-  prompts: own.prompts.map(({ name, title, description, arguments: given }) => ({
+export const listPrompts = ({ custom }: Context) => ({
+  prompts: custom.prompts.map(({ name, title, description, arguments: given }) => ({
     name,
     ...(title !== undefined && { title }),
     description,
@@ -186,7 +190,7 @@ export const listPrompts = ({ own }: Context) => ({
   })),
 });
 
-export async function getPrompt(ctx: Context, caller: OwnCaller, params: Params): Promise<object> {
+export async function getPrompt(ctx: Context, caller: CustomCaller, params: Params): Promise<object> {
   const prompt = promptNamed(ctx, params.name);
   const given = textsOf(params.arguments);
   for (const { name, required } of prompt.arguments)
@@ -208,23 +212,25 @@ const textsOf = (value: unknown): Record<string, string> =>
 
 // Resources
 
-const view = ({ name, title, description, mime }: OwnResource) => ({
+const view = ({ name, title, description, mime }: CustomResource) => ({
   name,
   ...(title !== undefined && { title }),
   ...(description !== undefined && { description }),
   ...(mime !== undefined && { mimeType: mime }),
 });
 
-export const ownResources = ({ own }: Context) =>
-  own.resources.filter(({ isTemplate }) => !isTemplate).map((one) => ({ uri: one.uri, ...view(one) }));
+export const customResources = ({ custom }: Context) =>
+  custom.resources.filter(({ isTemplate }) => !isTemplate).map((one) => ({ uri: one.uri, ...view(one) }));
 
-export const ownTemplates = ({ own }: Context) =>
-  own.resources.filter(({ isTemplate }) => isTemplate).map((one) => ({ uriTemplate: one.uri, ...view(one) }));
+export const customTemplates = ({ custom }: Context) =>
+  custom.resources
+    .filter(({ isTemplate }) => isTemplate)
+    .map((one) => ({ uriTemplate: one.uri, ...view(one) }));
 
 /** Undefined if the address is not that of an own resource. */
-export function ownResourceAt({ own }: Context, uri: unknown) {
+export function customResourceAt({ custom }: Context, uri: unknown) {
   if (typeof uri !== 'string') return undefined;
-  for (const resource of own.resources) {
+  for (const resource of custom.resources) {
     const params = resource.match(uri);
     if (params) return { resource, params };
   }
@@ -232,9 +238,9 @@ export function ownResourceAt({ own }: Context, uri: unknown) {
 }
 
 /** Null if there is no such resource. */
-export async function readOwn(
-  caller: OwnCaller,
-  { resource, params: values }: NonNullable<ReturnType<typeof ownResourceAt>>,
+export async function readCustom(
+  caller: CustomCaller,
+  { resource, params: values }: NonNullable<ReturnType<typeof customResourceAt>>,
   params: Params,
 ): Promise<object | null> {
   const uri = String(params.uri);
@@ -269,7 +275,7 @@ export async function complete(ctx: Context, params: Params): Promise<object> {
   const completer =
     ref.type === 'ref/prompt'
       ? promptNamed(ctx, ref.name).arguments.find(({ name }) => name === argument.name)?.complete
-      : ctx.own.resources.find(({ uri }) => uri === ref.uri)?.complete[argument.name];
+      : ctx.custom.resources.find(({ uri }) => uri === ref.uri)?.complete[argument.name];
   const others = textsOf(isObject(context) ? context.arguments : undefined);
   const values = (await completer?.(argument.value, others)) ?? [];
   return {
@@ -285,9 +291,9 @@ export async function complete(ctx: Context, params: Params): Promise<object> {
 // answers of earlier rounds; they are the client's own, so that it may change them.
 
 async function withQuestions(
-  { principal, peer }: OwnCaller,
+  { principal, peer }: CustomCaller,
   params: Params,
-  run: (context: OwnContext) => Promise<object>,
+  run: (context: CustomContext) => Promise<object>,
 ): Promise<object> {
   const answers = {
     ...earlierAnswers(params.requestState),
