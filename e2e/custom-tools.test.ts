@@ -10,7 +10,7 @@ import { startTestServer, type TestServer } from '../packages/server/src/testing
 import { scriptedModel } from './scripted-model.ts';
 import { followed, getJson, postJson } from './server-process.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'parlance-own-tools-'));
+const folder = mkdtempSync(join(tmpdir(), 'parlance-custom-tools-'));
 
 const MODULE = `
 import { defineTool, ToolError, z } from '@parlance/sdk/tools';

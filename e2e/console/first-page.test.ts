@@ -53,7 +53,14 @@ describe.skipIf(NO_BROWSER)('the first page', () => {
   test('words of developers are behind Developer', async () => {
     await page.setViewportSize({ width: 1_440, height: 900 });
     const words = /\b(native|live|frames?|listeners?|origins?|dialects?)\b/i;
-    for (const path of ['/', '/admin', '/settings', '/approvals']) {
+    for (const path of [
+      '/',
+      '/admin',
+      '/settings',
+      '/approvals',
+      '/admin?section=agents',
+      '/admin?section=mcp',
+    ]) {
       await page.goto(`${app.server.http}/#${path}`);
       await visible(page.locator('#main').getByRole('heading').first());
       expect([path, words.exec(await page.locator('body').innerText())?.[0]]).toEqual([path, undefined]);
@@ -64,6 +71,61 @@ describe.skipIf(NO_BROWSER)('the first page', () => {
     await visible(page.getByRole('heading', { name: 'Listeners' }));
     expect(await page.getByRole('link', { name: 'Connections' }).getAttribute('aria-current')).toBe('page');
     expect(await page.getByRole('link', { name: 'Admin' }).getAttribute('aria-current')).toBe(null);
+  });
+
+  test('a tour explains the first page on every screen, and can be skipped', async () => {
+    await page.goto(`${app.server.http}/#/`);
+    await prepare(page);
+    const card = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Take a short tour' }).click();
+    const titles: string[] = [];
+    for (;;) {
+      titles.push(await card.getByRole('heading').innerText());
+      for (const width of [320, 768, 1_440])
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.setViewportSize({ width, height: 900 });
+          await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+          if (width !== 768)
+            expect([
+              titles,
+              width,
+              await accessibilityProblems(page, width === 320 ? 'all' : 'colours'),
+            ]).toEqual([titles, width, []]);
+          expect([titles, width, await layoutProblems(page)]).toEqual([titles, width, []]);
+          if (process.env.SCREENSHOT)
+            await page.screenshot({
+              path: `${process.env.SCREENSHOT}.${titles.length}-${width}-${colorScheme}.png`,
+            });
+        }
+      const next = card.getByRole('button', { name: 'Next' });
+      if ((await next.count()) === 0) break;
+      await next.press('Enter');
+    }
+    expect(titles).toEqual([
+      'Say what you need',
+      'Choose who works, and how freely',
+      'Your sessions',
+      'Approvals',
+      'Connect more',
+    ]);
+    await card.getByRole('button', { name: 'Done' }).press('Enter');
+    await removed(card);
+    expect(
+      await page.evaluate(
+        "document.activeElement.getAttribute('aria-label') ?? document.activeElement.tagName",
+      ),
+    ).toMatch(/message|TEXTAREA/i);
+    await page.reload();
+    await visible(page.getByRole('heading', { name: 'What can I do for you?' }));
+    expect(await page.getByText('New here?').count()).toBe(0);
+
+    const other = await app.open('/');
+    await other.getByRole('button', { name: 'Take a short tour' }).click();
+    await visible(other.getByRole('dialog'));
+    await other.keyboard.press('Escape');
+    await removed(other.getByRole('dialog'));
+    expect(await other.getByText('New here?').count()).toBe(0);
+    await other.context().close();
   });
 
   test('is readable on every screen, also with an open picker', async () => {

@@ -69,6 +69,24 @@ describe.skipIf(NO_BROWSER)('home', () => {
     }
   });
 
+  test('in a menu, End, Home and letters move to items', async () => {
+    await openSidebar(page);
+    await page.locator('.session-row').first().locator('.menu > button').press('Enter');
+    const focused = () => page.evaluate('document.activeElement.textContent.trim()');
+    for (const [key, item] of [
+      ['End', 'Delete'],
+      ['Home', 'Pin'],
+      ['t', 'Tags'],
+      ['t', 'Timeline'],
+      ['e', 'Export'],
+    ]) {
+      await page.keyboard.press(key ?? '');
+      expect([key, await focused()]).toEqual([key, item]);
+    }
+    await page.keyboard.press('Escape');
+    await removed(page.getByRole('menu'));
+  });
+
   test('the title is kept after /clear, and the context is empty', async () => {
     await submitInput(app.server, 'cleared', 'A title to keep');
     await goTo('/sessions/cleared');

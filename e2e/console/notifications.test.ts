@@ -66,6 +66,27 @@ describe.skipIf(NO_BROWSER)('notifications', () => {
   afterAll(() => app?.stop());
   afterEach(() => expect(app.problems()).toEqual([]));
 
+  test('a refusal says why, and what helps', async () => {
+    const refused = await app.open('/settings', { permissions: [] });
+    const state = async (before: string, answer: string) => {
+      await refused.evaluate(`Object.defineProperty(Notification, 'permission', { configurable: true, get: () => '${before}' });
+        Notification.requestPermission = async () => '${answer}'`);
+      await refused.getByRole('button', { name: 'Turn on' }).click();
+    };
+    await state('default', 'default');
+    await visible(refused.getByText(/closed without an answer/));
+    await state('default', 'denied');
+    await visible(refused.getByText(/The browser has blocked notifications of 127\.0\.0\.1/));
+    await state('denied', 'denied');
+    await visible(
+      refused.getByText(/were blocked earlier, so the browser does not ask again\. Click the icon/),
+    );
+    await refused.evaluate('delete window.Notification');
+    await refused.getByRole('button', { name: 'Turn on' }).click();
+    await visible(refused.getByText('This browser has no desktop notifications.'));
+    await refused.context().close();
+  });
+
   test('while the page is hidden, finished turns, failures and approvals are shown with their session', async () => {
     await page.getByRole('button', { name: 'Turn on' }).click();
     await visible(page.getByRole('button', { name: 'Turn off' }));

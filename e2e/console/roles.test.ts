@@ -178,7 +178,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
     const other = await app.open('/');
     await submitInput(app.server, 'priced', 'count to 5');
     await other.goto(`${app.server.http}/#/sessions/priced`);
-    const tokensAndCost = /^\d\S* in, \d\S* out · \$\d/;
+    const tokensAndCost = /^\d\S* tokens in, \d\S* out · \$\d/;
     await visible(other.locator('.turn-end').getByText(tokensAndCost));
     await visible(other.locator('.totals').getByText(tokensAndCost));
     // The price of the admin is for everyone.

@@ -33,8 +33,8 @@ async function serve(program: string) {
   writeFileSync(join(work, '.env'), 'PORT=1');
   writeFileSync(join(work, 'bunfig.toml'), 'preload = ["./missing.ts"]');
   writeFileSync(join(work, 'tsconfig.json'), '{ "compilerOptions": { "paths": { "*": ["./missing.ts"] } } }');
-  const tools = join(home, 'own-tools.ts');
-  copyFileSync(join(ROOT, 'packages/sdk/examples/own-tools.ts'), tools);
+  const tools = join(home, 'custom-tools.ts');
+  copyFileSync(join(ROOT, 'packages/sdk/examples/custom-tools.ts'), tools);
   const child = Bun.spawn([program, 'serve', '--port', '0', '--cwd', work, '--tools', tools], {
     cwd: work,
     env: clean(home),

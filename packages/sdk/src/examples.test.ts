@@ -129,8 +129,8 @@ const RUNS: Record<string, () => Promise<void>> = {
     expect(said).toStartWith('count to 3 (idle)\n> count to 3\n');
     expect(said).toContain('3');
   },
-  async 'own-tools.ts'() {
-    const file = join(EXAMPLES, 'own-tools.ts');
+  async 'custom-tools.ts'() {
+    const file = join(EXAMPLES, 'custom-tools.ts');
     const other = await startTestServer({ PARLANCE_TOOLS: file });
     const session = connect({ url: other.http }).session('expenses');
     const asked: string[] = [];
@@ -179,7 +179,7 @@ describe('each example', () => {
 });
 
 test.each([
-  ['own-tools.ts', 'own-tools.md'],
+  ['custom-tools.ts', 'custom-tools.md'],
   ['ask.ts', 'sdk.md'],
   ['follow.ts', 'sdk.md'],
   ['steer.ts', 'sdk.md'],

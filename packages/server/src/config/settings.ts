@@ -403,7 +403,7 @@ const AGENT = {
     fallback: [],
     schema: textList,
     repeatable: true,
-    description: 'a module with own tools, in TypeScript or JavaScript; it runs inside of the server',
+    description: 'a module with custom tools, in TypeScript or JavaScript; it runs inside of the server',
   },
   prompts: {
     env: ['PARLANCE_PROMPTS'],
@@ -412,7 +412,7 @@ const AGENT = {
     fallback: [],
     schema: textList,
     repeatable: true,
-    description: 'a module with own prompts for MCP clients; it runs inside of the server',
+    description: 'a module with custom prompts for MCP clients; it runs inside of the server',
   },
   resources: {
     env: ['PARLANCE_RESOURCES'],
@@ -421,7 +421,7 @@ const AGENT = {
     fallback: [],
     schema: textList,
     repeatable: true,
-    description: 'a module with own resources for MCP clients; it runs inside of the server',
+    description: 'a module with custom resources for MCP clients; it runs inside of the server',
   },
   trustedFolders: {
     env: ['PARLANCE_TRUSTED_FOLDERS'],

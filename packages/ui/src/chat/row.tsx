@@ -447,9 +447,9 @@ const CANCELLED: Readonly<Record<'cancelled' | 'superseded' | 'denied', string>>
   denied: 'Ended: a call was denied',
 };
 
-/** `1.2K in, 300 out` */
+/** `1.2K tokens in, 300 out` */
 export const shortUsage = ({ inputTokens, outputTokens }: TurnView['usage']): string =>
-  `${shortNumber(inputTokens)} in, ${shortNumber(outputTokens)} out`;
+  `${shortNumber(inputTokens)} tokens in, ${shortNumber(outputTokens)} out`;
 
 export const usageText = ({
   inputTokens,
@@ -458,7 +458,7 @@ export const usageText = ({
   reasoningTokens,
 }: TurnView['usage']): string =>
   [
-    `${inputTokens.toLocaleString()} in`,
+    `${inputTokens.toLocaleString()} tokens in`,
     cachedTokens ? `${cachedTokens.toLocaleString()} of them cached` : '',
     `${outputTokens.toLocaleString()} out`,
     reasoningTokens ? `${reasoningTokens.toLocaleString()} of them reasoning` : '',

@@ -1,6 +1,7 @@
-/** Menu button. Arrow keys move, Escape closes. The menu is in the top layer: the button may be in a list that scrolls. */
-import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+/** Menu button. The menu is in the top layer: the button may be in a list that scrolls. */
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Icon, IconButton, type IconName } from './controls.tsx';
+import { moveInMenu } from './menu-keys.ts';
 
 export type MenuItem = {
   readonly label: string;
@@ -50,24 +51,13 @@ export function Menu({ label, items }: MenuProps) {
     root.current?.querySelector('button')?.focus();
   }
 
-  function onKeyDown(event: KeyboardEvent): void {
-    if (!open) return;
-    const choices = [...(root.current?.querySelectorAll<HTMLElement>('[role=menuitem]') ?? [])];
-    const at = choices.indexOf(document.activeElement as HTMLElement);
-    if (event.key === 'Escape') close();
-    else if (event.key === 'ArrowDown') choices[(at + 1) % choices.length]?.focus();
-    else if (event.key === 'ArrowUp') choices.at(at <= 0 ? -1 : at - 1)?.focus();
-    else {
-      if (event.key === 'Tab') setOpen(false);
-      return;
-    }
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to the menu as a whole
-    <div className="menu" ref={root} onKeyDown={onKeyDown}>
+    <div
+      className="menu"
+      ref={root}
+      onKeyDown={(event) => open && moveInMenu(event, { onEscape: close, onTab: () => setOpen(false) })}
+    >
       <IconButton
         icon="more"
         label={label}

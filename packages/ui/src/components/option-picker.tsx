@@ -1,6 +1,7 @@
 /** Chooses one of a few options that need a line of explanation each: a button that opens a menu. */
-import { type KeyboardEvent, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { Icon, type IconName } from './controls.tsx';
+import { moveInMenu } from './menu-keys.ts';
 import { placeBeside } from './place-beside.ts';
 
 export type PickerOption = {
@@ -68,28 +69,13 @@ export function OptionPicker(props: OptionPickerProps) {
     button.current?.focus();
   }
 
-  function onKeyDown(event: KeyboardEvent): void {
-    if (!open) return;
-    const items = [...(menu.current?.querySelectorAll<HTMLElement>('[role=menuitemradio]') ?? [])];
-    const at = items.indexOf(document.activeElement as HTMLElement);
-    const typed = event.key.length === 1 && event.key !== ' ' && !event.ctrlKey && !event.metaKey;
-    if (event.key === 'Escape') close();
-    else if (event.key === 'ArrowDown') items[(at + 1) % items.length]?.focus();
-    else if (event.key === 'ArrowUp') items.at(at <= 0 ? -1 : at - 1)?.focus();
-    else if (event.key === 'Home') items[0]?.focus();
-    else if (event.key === 'End') items.at(-1)?.focus();
-    else if (typed) itemAfter(items, at, event.key)?.focus();
-    else {
-      if (event.key === 'Tab') setOpen(false);
-      return;
-    }
-    event.preventDefault();
-    event.stopPropagation();
-  }
-
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to the menu as a whole
-    <div className="option-picker" ref={root} onKeyDown={onKeyDown}>
+    <div
+      className="option-picker"
+      ref={root}
+      onKeyDown={(event) => open && moveInMenu(event, { onEscape: close, onTab: () => setOpen(false) })}
+    >
       <button
         ref={button}
         type="button"
@@ -148,11 +134,4 @@ export function OptionPicker(props: OptionPickerProps) {
       )}
     </div>
   );
-}
-
-/** The next item that begins with the letter. */
-function itemAfter(items: readonly HTMLElement[], at: number, letter: string): HTMLElement | undefined {
-  const begins = (item: HTMLElement) =>
-    item.textContent?.trim().toLowerCase().startsWith(letter.toLowerCase()) === true;
-  return [...items.slice(at + 1), ...items.slice(0, at + 1)].find(begins);
 }

@@ -396,7 +396,7 @@ const SessionRow = memo(function SessionRow(props: RowProps) {
               <span
                 className="attached"
                 key={dialect}
-                title={`Clients that speak ${dialect}: ${attached[dialect]}`}
+                title={`Connected clients that use ${dialect}: ${attached[dialect]}`}
               >
                 {dialect}
               </span>

@@ -9,16 +9,34 @@ import { store, useStore } from '@parlance/ui/state/store.ts';
 
 const NAME = 'parlance.notifications';
 
-export const canNotify = (): boolean => typeof Notification !== 'undefined';
+const canNotify = (): boolean => typeof Notification !== 'undefined';
 
 const wanted = store<boolean>(readStorage('local', NAME) === 'on');
 export const useNotifications = (): boolean => useStore(wanted);
 
-/** Asks the browser for permission. False if it was refused. */
-export async function turnOnNotifications(): Promise<boolean> {
-  const isGranted = canNotify() && (await Notification.requestPermission()) === 'granted';
-  set(isGranted);
-  return isGranted;
+/** Asks the browser for permission. Null if it was given, otherwise why not and what helps. */
+export async function turnOnNotifications(): Promise<string | null> {
+  if (!canNotify()) return whyUnavailable();
+  const before = Notification.permission;
+  const now = await Notification.requestPermission();
+  set(now === 'granted');
+  if (now === 'granted') return null;
+  if (now === 'default')
+    return 'The question of the browser was closed without an answer. Try again and choose Allow.';
+  return before === 'denied'
+    ? `Notifications of ${location.host} were blocked earlier, so the browser does not ask again. ${ALLOW_AGAIN}`
+    : `The browser has blocked notifications of ${location.host}: by your answer, in a private window, or by a rule of your organisation. ${ALLOW_AGAIN}`;
+}
+
+const ALLOW_AGAIN =
+  'Click the icon to the left of the address, allow notifications there, and reload this page.';
+
+function whyUnavailable(): string {
+  if (!isSecureContext)
+    return `Browsers allow notifications only over https and on localhost, and this page is at ${location.origin}.`;
+  if (/iPhone|iPad/.test(navigator.userAgent))
+    return 'On iPhone and iPad, notifications need this page on the home screen: Share → Add to Home Screen.';
+  return 'This browser has no desktop notifications.';
 }
 
 export const turnOffNotifications = (): void => set(false);

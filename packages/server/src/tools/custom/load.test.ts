@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadCustomTools } from './load.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'parlance-own-tools-'));
+const folder = mkdtempSync(join(tmpdir(), 'parlance-custom-tools-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let files = 0;

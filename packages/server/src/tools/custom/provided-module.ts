@@ -13,7 +13,7 @@ export function provideModule(): void {
   if (isProvided) return;
   isProvided = true;
   Bun.plugin({
-    name: 'own tools',
+    name: 'custom tools',
     setup: (build) => {
       build.module(PROVIDED, () => ({ exports: { ...tools }, loader: 'object' }));
     },

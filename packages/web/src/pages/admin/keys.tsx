@@ -151,7 +151,7 @@ function Row({ shown, foreign, revoke }: { shown: ApiKey; foreign: boolean; revo
         <Chip key={dialect}>{dialect}</Chip>
       ))}
       <p className="hint">
-        <code>plk_{id}…</code> · {dialects === null && 'all dialects · '}created {day(createdAt)} ·{' '}
+        <code>plk_{id}…</code> · {dialects === null && 'all protocols · '}created {day(createdAt)} ·{' '}
         {expiresAt === null ? 'does not expire' : `${expired ? 'expired' : 'expires'} ${day(expiresAt)}`} ·{' '}
         {lastUsedAt === null ? 'never used' : `last used ${new Date(lastUsedAt).toLocaleString()}`}
       </p>
@@ -190,8 +190,9 @@ function NewKey({ close, onCreated }: { close: () => void; onCreated: (key: Made
       {role === 'admin' && (
         <Notice variant="danger">
           <label>
-            <input type="checkbox" name="administration" /> Administration: manage users, passwords, origins
-            and MCP servers. Whoever has this key can give themselves access that lasts after it is revoked.
+            <input type="checkbox" name="administration" /> Administration: manage users, passwords,
+            connections and MCP servers. Whoever has this key can give themselves access that lasts after it
+            is revoked.
           </label>
         </Notice>
       )}
@@ -202,14 +203,14 @@ function NewKey({ close, onCreated }: { close: () => void; onCreated: (key: Made
         options={Object.keys(LIFETIMES).map((lifetime) => [lifetime, lifetime])}
       />
       <fieldset className="field checkboxes">
-        <legend>Dialects</legend>
+        <legend>Protocols</legend>
         {dialects.map(({ name }) => (
           <label key={name}>
             <input type="checkbox" name="dialect" value={name} /> {name}
           </label>
         ))}
       </fieldset>
-      <p className="hint">If none is selected, the key works with all dialects.</p>
+      <p className="hint">If none is selected, the key works with all protocols.</p>
     </Dialog>
   );
 }

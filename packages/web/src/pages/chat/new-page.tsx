@@ -3,11 +3,12 @@ import type { Part } from '@parlance/protocol';
 import type { About } from '@parlance/sdk';
 import { type Chosen, Pickers, useCommands } from '@parlance/ui/chat/commands.tsx';
 import { Composer, moveDraft } from '@parlance/ui/chat/composer.tsx';
-import { attempt, toast } from '@parlance/ui/components/controls.tsx';
+import { attempt, Button, toast } from '@parlance/ui/components/controls.tsx';
 import { may } from '@parlance/ui/state/may.ts';
 import { go, hrefOf, useLocation } from '@parlance/ui/state/router.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
-import { useState } from 'react';
+import { readStorage, writeStorage } from '@parlance/ui/state/storage.ts';
+import { lazy, Suspense, useState } from 'react';
 import { Page } from '../../components/page.tsx';
 
 export function NewChatPage() {
@@ -58,6 +59,7 @@ export function NewChatPage() {
             </button>
           ))}
         </div>
+        <TourOffer />
       </div>
       <div className="chat-foot">
         <Composer draft="new" sendsOnce running={false} onSend={send} onSlash={commands.onSlash}>
@@ -66,6 +68,38 @@ export function NewChatPage() {
       </div>
       {commands.dialog}
     </Page>
+  );
+}
+
+const Tour = lazy(() => import('./tour.tsx').then((m) => ({ default: m.Tour })));
+
+const TOUR = 'parlance.tour';
+
+/** Until the tour was taken or skipped in this browser. */
+function TourOffer() {
+  const [state, setState] = useState(() => readStorage('local', TOUR) ?? 'offered');
+  const end = () => {
+    setState('done');
+    writeStorage('local', TOUR, 'done');
+    document.querySelector<HTMLElement>('.chat-composer textarea')?.focus();
+  };
+  if (state === 'done') return null;
+  if (state === 'open')
+    return (
+      <Suspense>
+        <Tour onEnd={end} />
+      </Suspense>
+    );
+  return (
+    <p className="tour-offer hint">
+      New here?
+      <Button variant="quiet" onClick={() => setState('open')}>
+        Take a short tour
+      </Button>
+      <Button variant="quiet" onClick={end}>
+        Skip it
+      </Button>
+    </p>
   );
 }
 

@@ -11,12 +11,7 @@ import { ThemeChoice } from '@parlance/ui/state/theme.tsx';
 import { useState } from 'react';
 import { Page } from '../../components/page.tsx';
 import { SignInButton } from '../../components/sign-in-button.tsx';
-import {
-  canNotify,
-  turnOffNotifications,
-  turnOnNotifications,
-  useNotifications,
-} from '../../state/notifications.ts';
+import { turnOffNotifications, turnOnNotifications, useNotifications } from '../../state/notifications.ts';
 import { usePolled } from '../../state/use-polled.ts';
 
 export function SettingsPage() {
@@ -41,7 +36,7 @@ export function SettingsPage() {
 
 function Notifications() {
   const on = useNotifications();
-  const [refused, setRefused] = useState(false);
+  const [refused, setRefused] = useState<string | null>(null);
   return (
     <section aria-labelledby="settings-notifications">
       <h2 id="settings-notifications">Notifications</h2>
@@ -49,21 +44,11 @@ function Notifications() {
         Get a desktop notification when an agent needs approval or has finished while this page is in the
         background.
       </p>
-      {refused && (
-        <Notice variant="warning">
-          This browser does not allow notifications for this page. Allow them in the site settings and try
-          again.
-        </Notice>
-      )}
+      {refused && <Notice variant="warning">{refused}</Notice>}
       {on ? (
         <Button onClick={turnOffNotifications}>Turn off</Button>
       ) : (
-        <Button
-          disabled={!canNotify()}
-          onClick={() => void turnOnNotifications().then((granted) => setRefused(!granted))}
-        >
-          Turn on
-        </Button>
+        <Button onClick={() => void turnOnNotifications().then(setRefused)}>Turn on</Button>
       )}
     </section>
   );

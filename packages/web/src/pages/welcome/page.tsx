@@ -129,8 +129,8 @@ function Tokens({ server }: { server: ServerInfo }) {
         </p>
       ) : (
         <p>
-          The server <strong>requires a token</strong> from every client. A token is valid for 24 hours, in
-          every dialect and on every listener. Sessions belong to the token’s user.
+          The server <strong>requires a token</strong> from every client. A token is valid for 24 hours, for
+          every client and at every address of this server. Sessions belong to the token’s user.
         </p>
       )}
       <p>
@@ -185,8 +185,8 @@ function Clients({ server }: { server: ServerInfo }) {
         {mayPlay && (
           <>
             {' '}
-            To write your own client, try its frames in the{' '}
-            <a href={hrefOf({ page: 'playground' })}>playground</a>.
+            To write a client, try its messages in the <a href={hrefOf({ page: 'playground' })}>playground</a>
+            .
           </>
         )}
       </p>

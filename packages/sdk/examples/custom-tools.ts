@@ -1,4 +1,4 @@
-// Two tools of your own, for agents of every client: parlance serve --tools own-tools.ts
+// Two tools of your own, for agents of every client: parlance serve --tools custom-tools.ts
 import { existsSync } from 'node:fs';
 import { appendFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
