@@ -120,13 +120,14 @@ describe.skipIf(NO_BROWSER)('a question of the agent', () => {
     await ended();
   });
 
-  test('that is not answered in full is not sent', async () => {
+  test('that is not answered in full stays open, and says what is missing', async () => {
     const card = await asked();
     await card.getByRole('checkbox', { name: 'Backups' }).check();
     await card.getByRole('button', { name: 'Answer' }).click();
-    await visible(page.getByText(/Database/).last());
+    await visible(page.locator('.toast').getByText(/Database/));
     expect(await card.getAttribute('data-state')).toBe('pending');
     expect(results).toEqual([]);
-    app.problems();
+    // The browser reports the refused answer.
+    await until(() => app.problems().some((problem) => problem.includes('400')));
   });
 });
