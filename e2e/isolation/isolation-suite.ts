@@ -67,7 +67,7 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
     },
     (_, index) => `creator${index}`,
   );
-  const names = ['ada', 'olga', 'bob', ...creatorNames];
+  const names = ['ada', 'olga', 'bob', 'leaver', ...creatorNames];
   const AUTH_USERS = names
     .map((name) => `${name}:${name}-password:${name === 'ada' ? 'admin' : 'developer'}`)
     .join(';');
@@ -106,7 +106,7 @@ export function isolationWalk({ dialects, descriptions }: Walk): void {
       answers.map(({ status, text }) => `${status} ${plain(text, ids)}`);
 
     test.each(Object.entries(routes))('%s answers as if it did not exist', async (_, route) => {
-      const who = async () => (route.revokesToken && other !== 'local' ? loggedIn(other) : person(other));
+      const who = async () => (route.revokesToken && other !== 'local' ? loggedIn('leaver') : person(other));
       const theirs = await responsesOf(route, probesOf(route, data.ids), await who());
       expect(theirs.map(({ text }) => text).join('\n')).not.toContain(data.marker);
       if (

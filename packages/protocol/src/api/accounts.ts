@@ -1,4 +1,4 @@
-/** Users, passwords, API keys and pairings. */
+/** Users, passwords, sign-ins, invitations, API keys and pairings. */
 import { z } from 'zod';
 import { Role } from '../principals.ts';
 
@@ -124,3 +124,45 @@ export type OwnPairing = z.infer<typeof OwnPairing>;
 /** The response to a login. */
 export const Token = z.object({ access_token: z.string(), token_type: z.literal('bearer'), role: Role });
 export type Token = z.infer<typeof Token>;
+
+export const NewSignIn = z.strictObject({ name: z.string().max(1_000), password: Password });
+export type NewSignIn = z.input<typeof NewSignIn>;
+
+/** The response to a sign-in of the console. */
+export const SignedIn = z.object({
+  key: z.string().describe('for the header; useless without the cookie'),
+  name: z.string(),
+  role: Role,
+});
+export type SignedIn = z.infer<typeof SignedIn>;
+
+export const NewInvitation = z.strictObject({
+  name: z.string().max(1_000),
+  role: Role,
+  days: z.int().min(1).max(30).optional().describe('how long it is valid; default: 7'),
+});
+export type NewInvitation = z.input<typeof NewInvitation>;
+
+export const Invitation = z.object({
+  id: z.string().describe('the public part of its token'),
+  name: z.string().describe('the name of the new user'),
+  role: Role,
+  createdBy: z.string().describe('the admin who made it: it ends if that user is no longer one'),
+  createdAt: z.iso.datetime(),
+  expiresAt: z.iso.datetime(),
+});
+export type Invitation = z.infer<typeof Invitation>;
+
+export const InvitationList = z.object({ invitations: z.array(Invitation) });
+export type InvitationList = z.infer<typeof InvitationList>;
+
+export const MadeInvitation = Invitation.extend({ token: z.string() });
+export type MadeInvitation = z.infer<typeof MadeInvitation>;
+
+const TokenOfLink = z.string().min(1).max(200).describe('from the link');
+
+export const InvitationToken = z.strictObject({ token: TokenOfLink });
+export type InvitationToken = z.input<typeof InvitationToken>;
+
+export const InvitationAnswer = z.strictObject({ token: TokenOfLink, password: Password });
+export type InvitationAnswer = z.input<typeof InvitationAnswer>;

@@ -18,6 +18,7 @@ function opened(...roles: [name: 'ada' | 'uma', role: Role][]) {
     apiKeys: openMemoryStore().apiKeys,
     pairings: openMemoryStore().pairings,
     revocations: revocationsInMemory(),
+    signIns: openMemoryStore().signIns,
     secret: new Uint8Array(32).fill(7),
     open: false,
     limits: { attempts: 3 },

@@ -46,7 +46,7 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
     async add({ name, password, role }) {
       const problem = nameProblem(name);
       if (problem !== null) throw new Fault('invalid', `name: ${problem}`);
-      const passwordHash = await hashed(password);
+      const passwordHash = await newPassword(password);
       return inTurn(async () => {
         if ((await users.find(name)) !== null)
           throw new Fault('invalid', `name: the user ${name} already exists`);
@@ -57,7 +57,7 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
     },
 
     async change(name, { password, role }) {
-      const passwordHash = password === undefined ? undefined : await hashed(password);
+      const passwordHash = password === undefined ? undefined : await newPassword(password);
       return inTurn(async () => {
         const user = await existing(name);
         if (role !== undefined && role !== 'admin') await keepOneAdmin(user);
@@ -91,7 +91,8 @@ export function openAccounts({ users, authenticator, named, now = Date.now }: Ac
   };
 }
 
-async function hashed(password: string): Promise<string> {
+/** The hash of a password that is to be set. Throws `invalid` for an unacceptable one. */
+export async function newPassword(password: string): Promise<string> {
   const problem = newPasswordProblem(password);
   if (problem !== null) throw new Fault('invalid', problem);
   return hashPassword(password);

@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 function gateOver(users: ReturnType<typeof usersInMemory>, open = false, mayKeep?: () => boolean) {
   const revocations = revocationsInMemory(mayKeep);
-  const { apiKeys, pairings } = openMemoryStore();
+  const { apiKeys, pairings, signIns } = openMemoryStore();
   const counted: string[] = [];
   const meter = { add: (_: string, label = '') => void counted.push(label), observe: quiet, gauge: quiet };
   const limits = { attempts: 3 };
@@ -30,6 +30,7 @@ function gateOver(users: ReturnType<typeof usersInMemory>, open = false, mayKeep
     apiKeys,
     pairings,
     revocations,
+    signIns,
     secret,
     open,
     limits,

@@ -1,4 +1,4 @@
-/** Format of an API key: `plk_`, a public id used for lookup, and a secret part. */
+/** Format of API keys and of secrets like them: a prefix, a public id used for lookup, and a secret part. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { API_KEY_PREFIX } from '../http/request-identity.ts';
 
@@ -10,26 +10,30 @@ const ID_LENGTH = 16;
 /** 43 characters of 62 have 256 bits. */
 const SECRET_LENGTH = 43;
 
-const FORMAT = new RegExp(`^${API_KEY_PREFIX}([0-9A-Za-z]{${ID_LENGTH}})_[0-9A-Za-z]{${SECRET_LENGTH}}$`);
+const FORMAT = new RegExp(`^(p[a-z]{2}_)([0-9A-Za-z]{${ID_LENGTH}})_[0-9A-Za-z]{${SECRET_LENGTH}}$`);
 
 export type NewKey = { readonly id: string; readonly text: string; readonly hash: string };
 
-export function newKey(): NewKey {
-  const id = randomText(ID_LENGTH);
-  const text = `${API_KEY_PREFIX}${id}_${randomText(SECRET_LENGTH)}`;
+export function newKey(prefix = API_KEY_PREFIX): NewKey {
+  const id = newId();
+  const text = `${prefix}${id}_${newSecret()}`;
   return { id, text, hash: hashOf(text) };
 }
 
+export const newId = (): string => randomText(ID_LENGTH);
+export const newSecret = (): string => randomText(SECRET_LENGTH);
+
 /** Null if the text is not in our format. */
-export function idOf(text: string): string | null {
-  return FORMAT.exec(text)?.[1] ?? null;
+export function idOf(text: string, prefix = API_KEY_PREFIX): string | null {
+  const [, before, id = null] = FORMAT.exec(text) ?? [];
+  return before === prefix ? id : null;
 }
 
 /**
  * A fast hash is appropriate: the secret part has 256 random bits, so brute force is impossible, and a slow
  * hash would run for every request. For passwords, see `passwords.ts`.
  */
-const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+export const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Constant time, wherever the hashes differ. */
 export function matches(text: string, hash: string): boolean {

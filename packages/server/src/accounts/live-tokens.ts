@@ -5,11 +5,14 @@
 import { Fault } from '@parlance/protocol';
 import type { Log } from '../core/ports/telemetry.ts';
 import { isApiKey } from '../http/request-identity.ts';
+import { isSignIn } from '../http/sign-in-cookie.ts';
 import type { KeyClaims } from './keyring.ts';
+import type { SignInClaims } from './sign-ins.ts';
 import type { TokenClaims } from './tokens.ts';
 
-const expired = (token: string) => `The ${isApiKey(token) ? 'API key' : 'token'} has expired.`;
-const revoked = (token: string) => `The ${isApiKey(token) ? 'API key' : 'token'} was revoked.`;
+const kindOf = (token: string) => (isApiKey(token) ? 'API key' : isSignIn(token) ? 'sign-in' : 'token');
+const expired = (token: string) => `The ${kindOf(token)} has expired.`;
+const revoked = (token: string) => `The ${kindOf(token)} was revoked.`;
 
 /**
  * Interval at which expiry is compared with the wall clock. A timer for the remaining time would fire late after the
@@ -21,7 +24,7 @@ const EXPIRY_CHECK_MS = 1_000;
 const BATCH_SIZE = 500;
 
 type Watcher = { readonly ended: (reason: string) => void };
-export type Claims = TokenClaims | KeyClaims;
+export type Claims = TokenClaims | KeyClaims | SignInClaims;
 type Live = { readonly listeners: Set<Watcher>; claims: Claims | null };
 
 export type LiveTokens = {
@@ -70,13 +73,14 @@ export function watchTokens({ read, isValid, now, log }: LiveTokenOptions): Live
   /** Reads the store now, so that a change reported during the read is covered by the next check. */
   async function check(token: string, entry: Live): Promise<void> {
     try {
-      entry.claims ??= await read(token);
+      // A sign-in is prolonged while it is used.
+      if (entry.claims === null || isSignIn(token)) entry.claims = await read(token);
       const valid = await isValid(entry.claims, token);
       if (!valid && live.get(token) === entry) end(token, entry, revoked(token));
     } catch (thrown) {
       if (live.get(token) !== entry) return;
       if (thrown instanceof Fault && thrown.code === 'unauthenticated')
-        end(token, entry, isApiKey(token) ? revoked(token) : expired(token));
+        end(token, entry, isApiKey(token) || isSignIn(token) ? revoked(token) : expired(token));
       else log.error({ err: thrown }, 'token check failed');
     }
   }
@@ -84,7 +88,10 @@ export function watchTokens({ read, isValid, now, log }: LiveTokenOptions): Live
   function endExpired(): void {
     const at = now();
     for (const [token, entry] of [...live])
-      if (entry.claims && entry.claims.validUntil <= at) end(token, entry, expired(token));
+      if (entry.claims && entry.claims.validUntil <= at) {
+        if (isSignIn(token)) void check(token, entry);
+        else end(token, entry, expired(token));
+      }
   }
 
   /**

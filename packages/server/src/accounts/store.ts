@@ -63,6 +63,81 @@ export interface ApiKeyStore {
   used(times: ReadonlyMap<string, number>): Promise<void>;
 }
 
+// Browsers in which users have signed in to the console. Only hashes of their secrets are stored.
+
+export type SignIn = {
+  /** public part, used to look it up */
+  readonly id: string;
+  readonly owner: string;
+  /** of the owner when signing in: every change of the user ends the sign-in */
+  readonly tokenVersion: string;
+  /** SHA-256 of the key that the page sends, in hex */
+  readonly keyHash: string;
+  /** SHA-256 of the secret in the cookie, in hex */
+  readonly hash: string;
+  /** of the secret that it has replaced */
+  readonly previousHash: string | null;
+  /** whether a request with the current secret has arrived */
+  readonly seen: boolean;
+  readonly createdAt: number;
+  /** when the secret was last replaced */
+  readonly rotatedAt: number;
+  readonly expiresAt: number;
+};
+
+export type Rotation = Pick<SignIn, 'hash' | 'previousHash' | 'rotatedAt' | 'expiresAt'>;
+
+/** Contract tests: `testing/stores/contract/sign-ins.ts`. */
+export interface SignInStore {
+  find(id: string): Promise<SignIn | null>;
+  /**
+   * Durable when it resolves with true; false if the user does not exist or has another token version. Removes sign-ins of the
+   * owner that had ended when this one was created, and the oldest beyond `max`.
+   */
+  add(signIn: SignIn, max: number): Promise<boolean>;
+  /** Replaces the secret if its hash is still `expected`, and sets `seen` to false. Durable when it resolves with true. */
+  rotate(id: string, expected: string, rotation: Rotation): Promise<boolean>;
+  /** A request with the secret has arrived. Does nothing if it is not the current one. */
+  markSeen(id: string, hash: string): Promise<void>;
+  /**
+   * Durable when it resolves with true, and `RevocationStore.follow` reports it. Removing a user removes all sign-ins of the user in
+   * the same write.
+   */
+  remove(id: string): Promise<boolean>;
+}
+
+// Invitations of new users. Only hashes of their links are stored.
+
+export type Invitation = {
+  /** public part, used to look it up */
+  readonly id: string;
+  /** SHA-256 of the whole token, in hex */
+  readonly hash: string;
+  /** name and role of the new user */
+  readonly name: string;
+  readonly role: Role;
+  /** the admin who made it */
+  readonly createdBy: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+};
+
+/** Contract tests: `testing/stores/contract/invitations.ts`. */
+export interface InvitationStore {
+  find(id: string): Promise<Invitation | null>;
+  /** In order of creation, then by id; may include expired ones. */
+  list(): Promise<Invitation[]>;
+  /**
+   * Durable when it resolves with true; false if `max` others exist, or the admin does not. Removes invitations that had expired when
+   * this one was created, and earlier ones of the same name. Removing the admin removes the invitation in the same write.
+   */
+  add(invitation: Invitation, max: number): Promise<boolean>;
+  /** Adds the user and removes the invitation in one write, so that only one caller succeeds. */
+  accept(id: string, user: User): Promise<'accepted' | 'gone' | 'taken'>;
+  /** False if there is no such invitation. */
+  remove(id: string): Promise<boolean>;
+}
+
 // Browser extensions that a user has connected to the server, and pending requests. Only token hashes are
 // stored.
 

@@ -19,6 +19,7 @@ const Claims = z.object({
   sub: z.string().min(1),
   gen: z.string().min(1),
   jti: z.string().min(1),
+  sid: z.string().optional(),
   exp: z.number(),
 });
 
@@ -27,17 +28,18 @@ export type TokenClaims = {
   readonly name: string;
   /** token version of the user at the time of issue */
   readonly tokenVersion: string;
+  /** the sign-in that it ends with */
+  readonly signIn?: string | undefined;
   /** expiry plus the tolerance, in milliseconds */
   readonly validUntil: number;
 };
 
 export type Tokens = {
   /** `expiresAt` is in milliseconds since the epoch. */
-  issue(user: {
-    readonly name: string;
-    readonly role: Role;
-    readonly tokenVersion: string;
-  }): Promise<{ token: string; expiresAt: number }>;
+  issue(
+    user: { readonly name: string; readonly role: Role; readonly tokenVersion: string },
+    signIn?: string,
+  ): Promise<{ token: string; expiresAt: number }>;
   /** Throws `unauthenticated` unless the token is signed by this server and has not expired. */
   verify(token: string): Promise<TokenClaims>;
 };
@@ -52,10 +54,10 @@ export function openTokens(secret: Uint8Array<ArrayBuffer>, now: () => number = 
     'verify',
   ]);
   return {
-    async issue({ name, role, tokenVersion }) {
+    async issue({ name, role, tokenVersion }, signIn) {
       const issuedAt = Math.floor(now() / 1000);
       const expires = issuedAt + LIFETIME_SECONDS;
-      const token = await new SignJWT({ role, perms: ROLE_PERMISSIONS[role], gen: tokenVersion })
+      const token = await new SignJWT({ role, perms: ROLE_PERMISSIONS[role], gen: tokenVersion, sid: signIn })
         .setProtectedHeader({ alg: ALGORITHM, typ: 'JWT' })
         .setSubject(name)
         .setIssuer(PARLANCE)
@@ -77,9 +79,9 @@ export function openTokens(secret: Uint8Array<ArrayBuffer>, now: () => number = 
           clockTolerance: CLOCK_TOLERANCE_SECONDS,
           currentDate: new Date(now()),
         });
-        const { sub, gen, jti, exp } = Claims.parse(payload);
+        const { sub, gen, jti, sid, exp } = Claims.parse(payload);
         const validUntil = (exp + CLOCK_TOLERANCE_SECONDS) * 1000;
-        return { id: jti, name: sub, tokenVersion: gen, validUntil };
+        return { id: jti, name: sub, tokenVersion: gen, signIn: sid, validUntil };
       } catch (cause) {
         if (!(cause instanceof JOSEError) && !(cause instanceof z.ZodError)) throw cause;
         throw notValid({ cause });

@@ -6,6 +6,7 @@ import { version } from '../../package.json' with { type: 'json' };
 import { openAccounts } from '../accounts/accounts.ts';
 import { openApiKeys } from '../accounts/api-keys.ts';
 import { heldStreams } from '../accounts/held-streams.ts';
+import { openInvitations } from '../accounts/invitations.ts';
 import { openPairings } from '../accounts/pairings.ts';
 import { type Config, ConfigError, STORED_MODEL_SETTINGS } from '../config/config.ts';
 import type { About, Setup } from '../dialects/kit/administration.ts';
@@ -68,6 +69,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
         users: store,
         dialects: dialects.map(({ name }) => name),
       }),
+      invitations: openInvitations({ invitations: store.invitations, users: store, log }),
       pairings: openPairings({ pairings: store.pairings, log }),
       prices,
       listeners: () => [

@@ -88,6 +88,7 @@ export async function openBackend(
     apiKeys: store.apiKeys,
     pairings: store.pairings,
     revocations: store.revocations,
+    signIns: store.signIns,
     secret,
     open: config.auth === 'open',
     limits: { attempts: config.loginAttempts },

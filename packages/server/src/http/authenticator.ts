@@ -1,7 +1,11 @@
 /** Authentication of callers; implemented by `accounts/`. */
 import type { Principal } from '@parlance/protocol';
+import type { SignInSecret } from './sign-in-cookie.ts';
 
 export type Login = { readonly token: string; readonly expiresAt: number; readonly principal: Principal };
+
+/** `key` is for the page, `secret` for the cookie. */
+export type BrowserLogin = SignInSecret & { readonly key: string; readonly principal: Principal };
 
 /** Where a token comes from, as far as the server can see it. */
 export type Caller = {
@@ -26,7 +30,7 @@ export interface Authenticator {
   /** in open mode, a caller without a token is the principal `local` */
   readonly open: boolean;
   /**
-   * Verifies a token or an API key. Throws `unauthenticated` if it is unknown, expired or revoked, or if its
+   * Verifies a token, an API key or a sign-in. Throws `unauthenticated` if it is unknown, expired or revoked, or if its
    * user was removed (for a token, also if the user was changed). Throws `forbidden` for the token of a paired
    * extension from elsewhere, and `limited` if too many invalid keys came from the address of the caller.
    */
@@ -38,8 +42,17 @@ export interface Authenticator {
    * after too many failures from the client `address`.
    */
   login(name: string, password: string, address: string): Promise<Login>;
+  /** Signs a browser in. Throws like `login`. */
+  signIn(name: string, password: string, address: string): Promise<BrowserLogin>;
   /**
-   * Invalidates the token before it resolves. Throws like `verify`, and `forbidden` for an API key, which has
+   * A new secret for the cookie of a sign-in; null if the present one stays. Throws like `verify`, and `forbidden` for a token that is not
+   * a sign-in.
+   */
+  refresh(token: string): Promise<SignInSecret | null>;
+  /** A token that ends with the sign-in, for clients beside the console. Throws like `refresh`. */
+  tokenFor(signIn: string): Promise<Login>;
+  /**
+   * Invalidates the token, or ends the sign-in, before it resolves. Throws like `verify`, and `forbidden` for an API key, which has
    * no login.
    */
   revoke(token: string): Promise<void>;

@@ -7,13 +7,18 @@ import { identifiedAs, isApiKey, isIssued, principalOf, tokenOf } from './reques
 const requestWith = (headers: Record<string, string>, query = '') =>
   new Request(`http://server/path${query}`, { headers });
 
+const notHere = () => Promise.reject(new Error('not here'));
+
 /** Verifies every token as a key limited to `dialects`. */
 const authenticatorOf = (dialects: readonly string[] | undefined): Authenticator => ({
   open: false,
   verify: async () => (dialects === undefined ? LOCAL : { ...LOCAL, dialects }),
   keyOf: async () => null,
-  login: () => Promise.reject(new Error('not here')),
-  revoke: () => Promise.reject(new Error('not here')),
+  login: notHere,
+  signIn: notHere,
+  refresh: notHere,
+  tokenFor: notHere,
+  revoke: notHere,
   onTokenRevoked: () => () => undefined,
 });
 

@@ -2,6 +2,7 @@
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
 import type { Authenticator, Caller, Key } from './authenticator.ts';
 import { addressOf } from './client-address.ts';
+import { isSignIn, signInOf } from './sign-in-cookie.ts';
 
 export const API_KEY_PREFIX = 'plk_';
 
@@ -12,16 +13,21 @@ export const isApiKey = (token: string): boolean => token.startsWith(API_KEY_PRE
  * Whether the text looks like a token or an API key of this server. Vendors' clients require some key, so
  * users enter arbitrary text: in open mode, dialects for such clients ignore it.
  */
-export const isIssued = (token: string): boolean => isApiKey(token) || /^[^.]+\.[^.]+\.[^.]+$/.test(token);
+export const isIssued = (token: string): boolean =>
+  isApiKey(token) || isSignIn(token) || /^[^.]+\.[^.]+\.[^.]+$/.test(token);
 
-/** The token or API key from `Authorization: Bearer …`, `x-api-key: …` or `?token=…`; null without one. */
+/**
+ * The token or API key from `Authorization: Bearer …`, `x-api-key: …` or `?token=…`, or without one the sign-in of the console; null
+ * without any.
+ */
 export function tokenOf(request: Request): string | null {
   const { headers, url } = request;
   const bearer = headers.get('authorization')?.match(/^Bearer\s+(\S+)\s*$/i)?.[1];
   if (bearer !== undefined) return bearer;
   const key = headers.get('x-api-key');
   if (key) return key;
-  return url.includes('?') ? new URL(url).searchParams.get('token') || null : null;
+  const parameter = url.includes('?') ? new URL(url).searchParams.get('token') : null;
+  return parameter || signInOf(request);
 }
 
 export const callerOf = (request: Request, address = addressOf(request)): Caller => ({

@@ -5,6 +5,7 @@ import type * as api from '@parlance/protocol/api';
 import type { NodeState } from '../../core/index.ts';
 import type { Accounts } from '../../http/accounts.ts';
 import type { ApiKeys } from '../../http/api-keys.ts';
+import type { Invitations } from '../../http/invitations.ts';
 import type { Pairings } from '../../http/pairings.ts';
 import type { InMilliseconds } from '../../lib/in-milliseconds.ts';
 import type { Sent } from './endpoint.ts';
@@ -37,6 +38,7 @@ export type About = {
 export type Administration = {
   readonly accounts: Accounts;
   readonly apiKeys: ApiKeys;
+  readonly invitations: Invitations;
   readonly pairings: Pairings;
   readonly prices: PriceTable;
   readonly listeners: () => readonly ListenerAddress[];

@@ -25,7 +25,7 @@ const onlyAdmins =
     if (principal.role !== 'admin') throw new Fault('forbidden', `Only an admin may ${what}.`);
   };
 
-async function managesUsers(call: Call, { authenticator }: NativeContext): Promise<void> {
+export async function managesUsers(call: Call, { authenticator }: NativeContext): Promise<void> {
   onlyAdmins('manage users')(call);
   if (call.request.method === 'GET') return;
   await requireLogin(authenticator, call.request, 'manage users');

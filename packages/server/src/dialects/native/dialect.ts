@@ -30,6 +30,7 @@ import { mcpUserEndpoints } from './mcp.ts';
 import { sessionEndpoints } from './sessions.ts';
 import { setupEndpoints } from './setup.ts';
 import { sharedPages, shareEndpoints } from './shares.ts';
+import { invitationEndpoints, signInEndpoints } from './sign-in.ts';
 import { projection, streamEndpoints } from './streams.ts';
 import { usageEndpoints } from './usage.ts';
 
@@ -51,6 +52,10 @@ const HTTP_PATHS = [
   '/keys/*',
   '/pairings/*',
   '/auth/password',
+  '/auth/sign-in/*',
+  '/auth/sign-out-everywhere',
+  '/auth/token',
+  '/invitations/*',
 ] as const;
 
 export const native = defineDialect({
@@ -67,6 +72,8 @@ export const native = defineDialect({
       ...usageEndpoints,
       ...apiKeyEndpoints,
       ...pairingEndpoints,
+      ...signInEndpoints,
+      ...invitationEndpoints,
       ...adminEndpoints,
       ...setupEndpoints,
       ...mcpUserEndpoints,

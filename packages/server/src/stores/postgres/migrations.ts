@@ -9,7 +9,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
 import { insertLabels, labelTable, TITLE_CHARACTERS } from '../shared/filter-index.ts';
-import { decisionTable, sessionIndexes, sharedTables } from '../shared/schema.ts';
+import { decisionTable, sessionIndexes, sharedTables, signInTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { usageEstimated, usageTables } from '../shared/usage.ts';
 import { webhookTable } from '../shared/webhooks.ts';
@@ -214,6 +214,7 @@ export const MIGRATIONS: readonly Migration[] = [
     `,
   },
   { oldest: 1, sql: 'ALTER TABLE sessions ADD COLUMN last_event TEXT' },
+  { oldest: 1, sql: signInTables(TYPES) },
 ];
 
 // Migrates the database to the current schema. Nodes that start at the same time wait for each other.

@@ -1,5 +1,5 @@
 /**
- * The tables of accounts and of what belongs to them: users, API keys, pairings, revocations, preferences,
+ * The tables of accounts and of what belongs to them: users, API keys, sign-ins, invitations, pairings, revocations, preferences,
  * settings and shares, for both databases.
  */
 import { type JsonObject, PrincipalId, Role, SessionId } from '@parlance/protocol';
@@ -9,6 +9,8 @@ import {
   type ApiKeyStore,
   type DecisionStore,
   type FileDecision,
+  type Invitation,
+  type InvitationStore,
   KEPT_AFTER_EXPIRY_MS,
   type Pairing,
   type PairingRequest,
@@ -16,6 +18,8 @@ import {
   type PreferenceStore,
   type RevocationStore,
   type SettingsStore,
+  type SignIn,
+  type SignInStore,
   type UserStore,
 } from '../../accounts/store.ts';
 import type { Share, ShareStore, WebhookStore } from '../../core/ports/event-store.ts';
@@ -35,7 +39,9 @@ import { webhookQueries } from './webhooks.ts';
 export type AccountTables = {
   readonly users: UserStore;
   readonly apiKeys: ApiKeyStore;
+  readonly invitations: InvitationStore;
   readonly pairings: PairingStore;
+  readonly signIns: SignInStore;
   readonly revocations: Pick<RevocationStore, 'add' | 'has' | 'list'>;
   readonly preferences: PreferenceStore;
   readonly settings: SettingsStore;
@@ -47,7 +53,9 @@ export type AccountTables = {
 export const accountTables = (database: SharedDatabase): AccountTables => ({
   users: users(database),
   apiKeys: apiKeys(database),
+  invitations: invitations(database),
   pairings: pairings(database),
+  signIns: signIns(database),
   revocations: revocations(database),
   preferences: preferences(database),
   settings: settings(database),
@@ -165,6 +173,102 @@ function* used(table: 'api_keys' | 'pairings', times: ReadonlyMap<string, number
   for (const entry of entries.sort(([one], [other]) => (one < other ? -1 : 1)))
     yield [`UPDATE ${table} SET last_used_at = $2 WHERE id = $1 AND coalesce(last_used_at, 0) < $2`, entry];
 }
+
+const SignInRow = z.object({
+  id: z.string(),
+  owner: z.string(),
+  tokenVersion: z.string(),
+  keyHash: z.string(),
+  hash: z.string(),
+  previousHash: z.string().nullable(),
+  seen: Flag,
+  createdAt: Integer,
+  rotatedAt: Integer,
+  expiresAt: Integer,
+});
+const SIGN_IN = columns(SignInRow);
+
+const signIns = ({ query, change, atomically, dialect }: SharedDatabase): SignInStore => ({
+  find: async (id) =>
+    firstOf(SignInRow, await query(`SELECT ${SIGN_IN} FROM sign_ins WHERE id = $1`, [storable(id)])),
+  /** Locks the user, so that a concurrent change comes either before, or after and ends the sign-in. */
+  add: (signIn: SignIn, max) =>
+    atomically(function* () {
+      const { tokenVersion, createdAt } = signIn;
+      const owner = storable(signIn.owner);
+      const [user] = yield [`SELECT token_version FROM users WHERE name = $1 ${dialect.lock}`, [owner]];
+      if (user?.token_version !== tokenVersion) return false;
+      yield insert('sign_ins', SignInRow, signIn);
+      yield [
+        `DELETE FROM sign_ins WHERE owner = $1 AND (expires_at <= $2 OR token_version <> $3 OR id NOT IN
+           (SELECT id FROM sign_ins WHERE owner = $1 ORDER BY created_at DESC, id DESC LIMIT $4))`,
+        [owner, createdAt, tokenVersion, max],
+      ];
+      return true;
+    }),
+  async rotate(id, expected, { hash, previousHash, rotatedAt, expiresAt }) {
+    const rotated = await query(
+      `UPDATE sign_ins SET hash = $3, previous_hash = $4, rotated_at = $5, expires_at = $6, seen = $7
+       WHERE id = $1 AND hash = $2 RETURNING 1 AS one`,
+      [storable(id), expected, hash, previousHash, rotatedAt, expiresAt, false],
+    );
+    return rotated.length > 0;
+  },
+  async markSeen(id, hash) {
+    await query('UPDATE sign_ins SET seen = $3 WHERE id = $1 AND hash = $2', [storable(id), hash, true]);
+  },
+  remove: (id) => change('DELETE FROM sign_ins WHERE id = $1 RETURNING 1 AS one', [storable(id)]),
+});
+
+const InvitationRow = z.object({
+  id: z.string(),
+  hash: z.string(),
+  name: z.string(),
+  role: Role,
+  createdBy: z.string(),
+  createdAt: Integer,
+  expiresAt: Integer,
+});
+const INVITATION = columns(InvitationRow);
+
+const invitations = ({ query, atomically, dialect }: SharedDatabase): InvitationStore => ({
+  find: async (id) =>
+    firstOf(
+      InvitationRow,
+      await query(`SELECT ${INVITATION} FROM invitations WHERE id = $1`, [storable(id)]),
+    ),
+  list: async () =>
+    allOf(InvitationRow, await query(`SELECT ${INVITATION} FROM invitations ORDER BY created_at, id`)),
+  add: (invitation: Invitation, max) =>
+    atomically(function* () {
+      const { name, createdBy, createdAt } = invitation;
+      const [admin] = yield [`SELECT name FROM users WHERE name = $1 ${dialect.lock}`, [storable(createdBy)]];
+      if (!admin) return false;
+      yield ['DELETE FROM invitations WHERE expires_at <= $1 OR name = $2', [createdAt, storable(name)]];
+      const [counted] = yield ['SELECT count(*) AS invitations FROM invitations', []];
+      if (Number(counted?.invitations) >= max) return false;
+      yield insert('invitations', InvitationRow, invitation);
+      return true;
+    }),
+  accept: (id, { name, role, passwordHash, createdAt }) =>
+    atomically(function* () {
+      // Locked, so that concurrent acceptances come one after another.
+      const [found] = yield [`SELECT id FROM invitations WHERE id = $1 ${dialect.lock}`, [storable(id)]];
+      if (!found) return 'gone';
+      const [existing] = yield ['SELECT 1 AS one FROM users WHERE name = $1', [storable(name)]];
+      if (existing) return 'taken';
+      yield ['DELETE FROM invitations WHERE id = $1', [storable(id)]];
+      yield insert('users', UserRow, {
+        ...{ name, role, passwordHash, createdAt },
+        tokenVersion: crypto.randomUUID(),
+      });
+      return 'accepted';
+    }),
+  async remove(id) {
+    const removed = await query('DELETE FROM invitations WHERE id = $1 RETURNING 1 AS one', [storable(id)]);
+    return removed.length > 0;
+  },
+});
 
 const ExtensionRow = z.object({
   id: z.string(),

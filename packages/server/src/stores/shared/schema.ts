@@ -148,3 +148,30 @@ export const decisionTable = ({ key, integer, options }: ColumnTypes): string =>
     decided_at ${integer} NOT NULL,
     PRIMARY KEY (owner, path, hash)
   )${options};`;
+
+/** Browsers in which users have signed in, and invitations of new users. */
+export const signInTables = ({ key, integer, flag, options }: ColumnTypes): string => `
+  CREATE TABLE sign_ins (
+    id ${key} PRIMARY KEY,
+    owner ${key} NOT NULL REFERENCES users (name) ON DELETE CASCADE,
+    token_version TEXT NOT NULL,
+    key_hash TEXT NOT NULL,
+    hash TEXT NOT NULL,
+    previous_hash TEXT,
+    seen ${flag} NOT NULL,
+    created_at ${integer} NOT NULL,
+    rotated_at ${integer} NOT NULL,
+    expires_at ${integer} NOT NULL
+  )${options};
+  CREATE INDEX sign_ins_by_owner ON sign_ins (owner, created_at, id);
+
+  CREATE TABLE invitations (
+    id ${key} PRIMARY KEY,
+    hash TEXT NOT NULL,
+    name ${key} NOT NULL,
+    role TEXT NOT NULL,
+    created_by ${key} NOT NULL REFERENCES users (name) ON DELETE CASCADE,
+    created_at ${integer} NOT NULL,
+    expires_at ${integer} NOT NULL
+  )${options};
+  CREATE INDEX invitations_by_admin ON invitations (created_by);`;

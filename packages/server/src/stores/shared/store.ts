@@ -2,10 +2,12 @@
 import type {
   ApiKeyStore,
   DecisionStore,
+  InvitationStore,
   PairingStore,
   PreferenceStore,
   RevocationStore,
   SettingsStore,
+  SignInStore,
   UserStore,
 } from '../../accounts/store.ts';
 import type {
@@ -22,6 +24,7 @@ export type Store = SessionStore &
   UserStore & {
     readonly apiKeys: ApiKeyStore;
     readonly decisions: DecisionStore;
+    readonly invitations: InvitationStore;
     readonly leases: Leases;
     readonly nodes: ListNodes;
     readonly pairings: PairingStore;
@@ -30,6 +33,7 @@ export type Store = SessionStore &
     readonly preferences: PreferenceStore;
     readonly revocations: RevocationStore;
     readonly settings: SettingsStore;
+    readonly signIns: SignInStore;
     readonly turns: TurnIndex;
     readonly usage: UsageStore;
     readonly webhooks: WebhookStore;

@@ -5,7 +5,7 @@
 import type { Database } from 'bun:sqlite';
 import { eventVersion, unknownVersion } from '@parlance/protocol';
 import { insertLabels, labelTable, TITLE_CHARACTERS } from '../shared/filter-index.ts';
-import { decisionTable, sessionIndexes, sharedTables } from '../shared/schema.ts';
+import { decisionTable, sessionIndexes, sharedTables, signInTables } from '../shared/schema.ts';
 import type { EventOptions } from '../shared/stored-event.ts';
 import { usageEstimated, usageTables } from '../shared/usage.ts';
 import { webhookTable } from '../shared/webhooks.ts';
@@ -135,6 +135,7 @@ export const MIGRATIONS: readonly string[] = [
     DELETE FROM title_grams WHERE rowid = old.row;
     DELETE FROM session_labels WHERE session = old.row;
   END;`,
+  signInTables(TYPES),
 ];
 
 export type SchemaOptions = EventOptions & {

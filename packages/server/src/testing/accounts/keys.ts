@@ -27,6 +27,7 @@ export async function openKeyTest(roles: Readonly<Record<string, Role>> = { ada:
     apiKeys,
     pairings: store.pairings,
     revocations: store.revocations,
+    signIns: store.signIns,
     secret: new Uint8Array(32).fill(7),
     open: true,
     limits: { attempts: 1 },

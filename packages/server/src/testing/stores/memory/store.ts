@@ -24,6 +24,7 @@ import {
 import { memoryDecisions } from './decisions.ts';
 import { memorySessions, type Session } from './sessions.ts';
 import { memorySettings } from './settings.ts';
+import { memoryInvitations, memorySignIns } from './sign-ins.ts';
 import { memoryUsage } from './usage.ts';
 import { memoryWebhooks } from './webhooks.ts';
 
@@ -45,6 +46,8 @@ export class MemoryDatabase {
     hasKey: (id) => this.apiKeys.find(id) !== null,
     changed: () => this.followers.notify(),
   });
+  readonly signIns = memorySignIns(this.users.find, () => this.followers.notify());
+  readonly invitations = memoryInvitations(this.users);
   readonly revoked = new Map<string, number>();
   readonly preferences = memoryPreferences();
   readonly shares = memoryShares();
@@ -66,6 +69,8 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
   const { removeOf: removePairingsOf, removeWith: _, ...pairingTable } = pairings;
   const { removeOf: removeSharesOf, ...shareTable } = shares;
   const { removeOf: removeWebhooksOf, ...webhookTable } = webhooks;
+  const { removeOf: removeSignInsOf, ...signInTable } = database.signIns;
+  const { removeOf: removeInvitationsOf, ...invitationTable } = database.invitations;
   const { has: _has, ...userTable } = users;
   const { removeOf: removeDecisionsOf, ...decisionTable } = decisions;
 
@@ -96,6 +101,8 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
         remove(name: string) {
           removeKeysOf(name);
           removePairingsOf(name);
+          removeSignInsOf(name);
+          removeInvitationsOf(name);
           removeDecisionsOf(name);
           return users.remove(name);
         },
@@ -107,6 +114,8 @@ export function openMemoryStore(options: EventOptions = {}, database = new Memor
     nodes: whileOpen(leases.nodes),
     apiKeys: guarded(keyTable, whileOpen),
     pairings: guarded(pairingTable, whileOpen),
+    signIns: guarded(signInTable, whileOpen),
+    invitations: guarded(invitationTable, whileOpen),
     shares: guarded(
       {
         ...shareTable,
