@@ -45,6 +45,7 @@ export {
   type WebhookStore,
 } from './ports/event-store.ts';
 export type { NodeState } from './ports/lease.ts';
+export type { McpContents, McpSignIns, SigningIn } from './ports/mcp-servers.ts';
 export type { Figures, Log } from './ports/telemetry.ts';
 export type { CallPeer, ClientAnswer, ClientProgress, ClientRequest, ToolClient } from './ports/tool.ts';
 export { type Agent, AgentCatalog, type Domain, ROLES } from './session/agent-catalog.ts';

@@ -1,7 +1,7 @@
 /** Menu button. The menu is in the top layer: the button may be in a list that scrolls. */
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { useId } from 'react';
 import { Icon, IconButton, type IconName } from './controls.tsx';
-import { moveInMenu } from './menu-keys.ts';
+import { useMenu } from './use-menu.ts';
 
 export type MenuItem = {
   readonly label: string;
@@ -17,47 +17,12 @@ type MenuProps = {
 };
 
 export function Menu({ label, items }: MenuProps) {
-  const [open, setOpen] = useState(false);
-  const root = useRef<HTMLDivElement>(null);
-  const menu = useRef<HTMLDivElement>(null);
+  const { open, setOpen, close, root, menu, onKeyDown } = useMenu({ place, ifMoved: 'close' });
   const list = useId();
-
-  useLayoutEffect(() => {
-    const button = root.current?.querySelector('button');
-    if (!open || !menu.current || !button) return;
-    menu.current.showPopover();
-    place(menu.current, button.getBoundingClientRect());
-    menu.current.querySelector<HTMLElement>('[role=menuitem]')?.focus({ preventScroll: true });
-  }, [open]);
-  useEffect(() => {
-    if (!open) return;
-    // Other parts of the page may scroll, such as an answer that grows.
-    const moved = ({ target }: Event) => {
-      if (target === window || (target instanceof Node && target.contains(root.current))) setOpen(false);
-    };
-    const outside = (event: PointerEvent) => {
-      if (event.target instanceof Node && !root.current?.contains(event.target)) setOpen(false);
-    };
-    const stop = new AbortController();
-    const { signal } = stop;
-    addEventListener('pointerdown', outside, { signal });
-    addEventListener('resize', moved, { signal });
-    addEventListener('scroll', moved, { capture: true, signal });
-    return () => stop.abort();
-  }, [open]);
-
-  function close(): void {
-    setOpen(false);
-    root.current?.querySelector('button')?.focus();
-  }
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to the menu as a whole
-    <div
-      className="menu"
-      ref={root}
-      onKeyDown={(event) => open && moveInMenu(event, { onEscape: close, onTab: () => setOpen(false) })}
-    >
+    <div className="menu" ref={root} onKeyDown={onKeyDown}>
       <IconButton
         icon="more"
         label={label}

@@ -1,8 +1,8 @@
 /** Chooses one of a few options that need a line of explanation each: a button that opens a menu. */
-import { useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useId } from 'react';
 import { Icon, type IconName } from './controls.tsx';
-import { moveInMenu } from './menu-keys.ts';
 import { placeBeside } from './place-beside.ts';
+import { useMenu } from './use-menu.ts';
 
 export type PickerOption = {
   readonly id: string;
@@ -28,56 +28,18 @@ type OptionPickerProps = {
 
 export function OptionPicker(props: OptionPickerProps) {
   const { label, icon, value, shown, groups, isRisky = false, onChoose } = props;
-  const [open, setOpen] = useState(false);
-  const root = useRef<HTMLDivElement>(null);
-  const button = useRef<HTMLButtonElement>(null);
-  const menu = useRef<HTMLDivElement>(null);
+  const { open, setOpen, close, root, menu, onKeyDown } = useMenu({ place: placeBeside, ifMoved: 'follow' });
   const list = useId();
 
-  useLayoutEffect(() => {
-    if (!open || !menu.current) return;
-    menu.current.showPopover();
-    const chosen = menu.current.querySelector<HTMLElement>('[aria-checked=true]');
-    (chosen ?? menu.current.querySelector<HTMLElement>('[role=menuitemradio]'))?.focus({
-      preventScroll: true,
-    });
-  }, [open]);
-  useLayoutEffect(() => {
-    if (!open) return;
-    const place = () => {
-      const from = button.current?.getBoundingClientRect();
-      if (menu.current && from) placeBeside(menu.current, from);
-    };
-    place();
-    const outside = ({ target }: PointerEvent) => {
-      if (target instanceof Node && !root.current?.contains(target)) setOpen(false);
-    };
-    const stop = new AbortController();
-    const { signal } = stop;
-    addEventListener('resize', place, { signal });
-    addEventListener('scroll', place, { capture: true, signal });
-    addEventListener('pointerdown', outside, { signal });
-    return () => stop.abort();
-  }, [open]);
   // The options may change while the menu is open.
   useEffect(() => {
     if (groups.length === 0) setOpen(false);
-  }, [groups]);
-
-  function close(): void {
-    setOpen(false);
-    button.current?.focus();
-  }
+  }, [groups, setOpen]);
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to the menu as a whole
-    <div
-      className="option-picker"
-      ref={root}
-      onKeyDown={(event) => open && moveInMenu(event, { onEscape: close, onTab: () => setOpen(false) })}
-    >
+    <div className="option-picker" ref={root} onKeyDown={onKeyDown}>
       <button
-        ref={button}
         type="button"
         className="picker model-button"
         aria-label={`${label}: ${shown}`}

@@ -1,8 +1,8 @@
 /** Information about the server, and its administration while it runs. */
 
-import type { ApprovalMode, Part } from '@parlance/protocol';
+import type { ApprovalMode } from '@parlance/protocol';
 import type * as api from '@parlance/protocol/api';
-import type { NodeState } from '../../core/index.ts';
+import type { McpContents, McpSignIns, NodeState } from '../../core/index.ts';
 import type { Accounts } from '../../http/accounts.ts';
 import type { ApiKeys } from '../../http/api-keys.ts';
 import type { Invitations } from '../../http/invitations.ts';
@@ -44,8 +44,11 @@ export type Administration = {
   readonly listeners: () => readonly ListenerAddress[];
   readonly nodes: () => Promise<readonly NodeView[]>;
   readonly mcpServers: () => readonly McpServerView[];
-  readonly mcpSignIns: McpSignIns;
-  readonly mcpOffers: McpOfferings;
+  readonly mcpSignIns: McpSignIns & {
+    /** What authorization servers may read about this server at `origin`. */
+    clientDocument(origin: string): Sent<api.McpClientDocument>;
+  };
+  readonly mcpOffers: McpContents & { list(user: string): Promise<Sent<api.McpOffers>> };
   readonly setup: Setup;
 };
 
@@ -61,34 +64,6 @@ export type ListenerAddress = Sent<api.Listener>;
 
 export type McpServerView = Omit<Sent<api.McpServer>, 'error'> & {
   readonly error: InMilliseconds<NonNullable<api.McpServer['error']>, 'at'> | null;
-};
-
-/** Prompts and resources of MCP servers, for a user. Throws `not_found` if there is no such server for the user. */
-export type McpOfferings = {
-  list(user: string): Promise<Sent<api.McpOffers>>;
-  prompt(
-    server: string,
-    user: string,
-    name: string,
-    input: Readonly<Record<string, string>>,
-  ): Promise<Part[]>;
-  resource(server: string, user: string, uri: string): Promise<Part[]>;
-};
-
-/** `mayShare`: may also sign in for everybody. */
-export type SigningIn = { readonly user: string; readonly mayShare: boolean };
-
-/** Throws `not_found` if there is no such server, or none that the user may sign in to. */
-export type McpSignIns = {
-  /** The address to open in a browser, which reaches this server at `origin`. */
-  begin(name: string, user: SigningIn, origin: string): Promise<string>;
-  /** What the browser came back with. Returns the name of the server. */
-  finish(user: SigningIn, parameters: URLSearchParams): Promise<string>;
-  end(name: string, user: SigningIn): Promise<void>;
-  /** The servers that each user signs in to. */
-  of(user: string): Promise<readonly { readonly name: string; readonly signedIn: boolean }[]>;
-  /** What authorization servers may read about this server at `origin`. */
-  clientDocument(origin: string): Sent<api.McpClientDocument>;
 };
 
 export type NodeView = NodeState & {

@@ -1,16 +1,19 @@
 /** What users do with MCP servers themselves: prompts, resources, and signing in (links for the browser, and what it comes back with). */
 import { Fault, type Principal } from '@parlance/protocol';
 import { FinishedSignIn, McpPromptRequest, McpResourceRequest } from '@parlance/protocol/api';
-import { requirePermission } from '../../core/index.ts';
+import { requirePermission, type SigningIn } from '../../core/index.ts';
 import { requireLogin } from '../../http/request-identity.ts';
 import { type Call, endpoint, type NativeContext } from './context.ts';
 import { setsUp } from './setup.ts';
 
-const mayUseTools = ({ principal }: { readonly principal: Principal }): void =>
-  requirePermission(principal, 'chat:send');
+/** For callers who may use tools. */
+const USER = {
+  security: 'caller',
+  allow: ({ principal }: { readonly principal: Principal }) => requirePermission(principal, 'chat:send'),
+} as const;
 
 /** A sign-in for everybody is part of the setup of the server; one for oneself is not. */
-async function signingIn(call: Call, ctx: NativeContext): Promise<{ user: string; mayShare: boolean }> {
+async function signingIn(call: Call, ctx: NativeContext): Promise<SigningIn> {
   const mayShare = await setsUp(call, ctx)
     .then(() => requireLogin(ctx.authenticator, call.request, 'sign in to an MCP server for everybody'))
     .then(
@@ -28,65 +31,60 @@ const EXAMPLE = { params: { name: 'tickets' } };
 
 export const mcpUserEndpoints = [
   endpoint({
+    ...USER,
     method: 'get',
     path: '/v1/mcp/offers',
     summary: 'The prompts and resources that MCP servers offer to the caller at this moment',
-    security: 'caller',
     answers: { 200: { description: 'By server', schema: 'McpOffers' } },
     errors: [401, 403],
-    allow: mayUseTools,
     handle: ({ principal }, { administration }) => administration.mcpOffers.list(principal.id),
   }),
   endpoint({
+    ...USER,
     method: 'post',
     path: '/v1/mcp/prompts',
     summary: 'The text of a prompt of an MCP server, for a message of the user',
-    security: 'caller',
     examples: () => [{ body: { server: 'tickets', name: 'summary', arguments: { ticket: '42' } } }],
     body: McpPromptRequest,
     answers: { 200: { description: 'The parts of the message', schema: 'McpParts' } },
     errors: [400, 401, 403, 404],
-    allow: mayUseTools,
     handle: async ({ principal, body }, { administration }) => ({
       parts: await administration.mcpOffers.prompt(body.server, principal.id, body.name, body.arguments),
     }),
   }),
   endpoint({
+    ...USER,
     method: 'post',
     path: '/v1/mcp/resources',
     summary:
       'A resource of an MCP server, as attachments of a message; text of servers that are not trusted is a page',
-    security: 'caller',
     examples: () => [{ body: { server: 'tickets', uri: 'tickets://42' } }],
     body: McpResourceRequest,
     answers: { 200: { description: 'The parts of the message', schema: 'McpParts' } },
     errors: [400, 401, 403, 404],
-    allow: mayUseTools,
     handle: async ({ principal, body }, { administration }) => ({
       parts: await administration.mcpOffers.resource(body.server, principal.id, body.uri),
     }),
   }),
   endpoint({
+    ...USER,
     method: 'get',
     path: '/v1/mcp/sign-ins',
     summary: 'The MCP servers that each user signs in to, and whether the caller has',
-    security: 'caller',
     answers: { 200: { description: 'The servers', schema: 'McpSignInList' } },
     errors: [401, 403],
-    allow: mayUseTools,
     handle: async ({ principal }, { administration }) => ({
       servers: await administration.mcpSignIns.of(principal.id),
     }),
   }),
   endpoint({
+    ...USER,
     method: 'post',
     path: '/v1/mcp/sign-ins/{name}',
     summary: 'Begins to sign in to an MCP server: the link to open in a browser, which works once',
-    security: 'caller',
     examples: () => [EXAMPLE],
     answers: { 200: { description: 'The link', schema: 'McpSignInLink' } },
     errors: [400, 401, 403, 404],
-    allow: mayUseTools,
     async handle({ principal, request, params }, ctx) {
       const { administration, originOf } = ctx;
       const user = await signingIn({ principal, request }, ctx);
@@ -94,28 +92,26 @@ export const mcpUserEndpoints = [
     },
   }),
   endpoint({
+    ...USER,
     method: 'delete',
     path: '/v1/mcp/sign-ins/{name}',
     summary: 'Signs out of an MCP server: its tokens are deleted here',
-    security: 'caller',
     examples: () => [EXAMPLE],
     answers: { 204: { description: 'Signed out' } },
     errors: [401, 403, 404],
-    allow: mayUseTools,
     async handle({ principal, request, params }, ctx) {
       await ctx.administration.mcpSignIns.end(params.name, await signingIn({ principal, request }, ctx));
     },
   }),
   endpoint({
+    ...USER,
     method: 'post',
     path: '/v1/mcp/sign-ins',
     summary: 'Ends a sign-in with what the browser came back with; only for the user who began it',
-    security: 'caller',
     examples: () => [{ body: { query: 'code=abc&state=def' } }],
     body: FinishedSignIn,
     answers: { 200: { description: 'Signed in', schema: 'McpSignedIn' } },
     errors: [400, 401, 403, 404],
-    allow: mayUseTools,
     async handle({ principal, request, body }, ctx) {
       const user = await signingIn({ principal, request }, ctx);
       return { name: await ctx.administration.mcpSignIns.finish(user, new URLSearchParams(body.query)) };

@@ -1,6 +1,7 @@
 /** The tools of all configured MCP servers. The SDK is loaded only if there is a server. */
-import { Fault, type Part } from '@parlance/protocol';
+import { Fault } from '@parlance/protocol';
 import type { SettingsStore } from '../../accounts/store.ts';
+import type { McpContents, McpSignIns, SigningIn } from '../../core/ports/mcp-servers.ts';
 import type { Tool } from '../../core/ports/tool.ts';
 import { Listeners } from '../../lib/listeners.ts';
 import { within } from '../../lib/sleep.ts';
@@ -62,35 +63,13 @@ export type McpTools = {
   restart(name: string): Promise<boolean>;
   /** Reads again what other nodes may have stored. */
   reload(): Promise<void>;
-  /** Throws `not_found` if there is no such server, or none that the user may sign in to. */
-  readonly signIn: {
-    /** The address to open in a browser, which reaches this server at `origin`. */
-    begin(name: string, user: SigningIn, origin: string): Promise<string>;
-    /** What the browser came back with. Returns the name of the server. */
-    finish(user: SigningIn, parameters: URLSearchParams): Promise<string>;
-    end(name: string, user: SigningIn): Promise<void>;
-    /** The servers that each user signs in to. */
-    of(user: string): Promise<readonly { readonly name: string; readonly signedIn: boolean }[]>;
-  };
-  /** What servers offer to the user. Throw `not_found` if the server is not there for the user. */
-  readonly offers: {
-    list(user: string): Promise<readonly McpServerOffers[]>;
-    prompt(
-      server: string,
-      user: string,
-      name: string,
-      input: Readonly<Record<string, string>>,
-    ): Promise<Part[]>;
-    resource(server: string, user: string, uri: string): Promise<Part[]>;
-  };
+  readonly signIn: McpSignIns;
+  readonly offers: McpContents & { list(user: string): Promise<readonly McpServerOffers[]> };
   /** Stops all servers. */
   close(): Promise<void>;
 };
 
 export type McpServerOffers = McpOffers & { readonly server: string };
-
-/** `mayShare`: may also sign in for everybody. */
-export type SigningIn = { readonly user: string; readonly mayShare: boolean };
 
 const PATIENCE_MS = 10_000;
 
