@@ -26,7 +26,6 @@ import type { Log } from '../ports/telemetry.ts';
 import { checkpointOf, recordOf, restoredState } from '../session/checkpoint.ts';
 import { contextCharacters, EMPTY, evolveContext, type ModelContext } from '../session/context.ts';
 import { evolve } from '../session/evolve.ts';
-
 import { initialState, isIdle, type SessionState, statusOf } from '../session/session-state.ts';
 import { usageEntry } from '../session/spending.ts';
 import type { Bus, Channel } from './bus.ts';
@@ -40,7 +39,6 @@ import {
   type OpenBlock,
 } from './open-output.ts';
 import { type Authority, DriverRole, type SessionLink, type SessionNetwork } from './session-link.ts';
-
 import { type ObservedSession, type RunStatus, runStatus, snapshotOf } from './snapshot.ts';
 import { type ResumeEvent, restartOf, TurnAbort } from './turn-abort.ts';
 
@@ -99,6 +97,8 @@ export class Session {
   held = false;
   /** instructions and skills of the turn that last ran here */
   project: (ProjectContent & { readonly turn: TurnId }) | null = null;
+  /** null until the first read; current afterwards */
+  loadedContext: ModelContext | null = null;
   /** the store was unavailable when the turn last ran */
   outage = false;
   /** asked for labels to store with the end of a turn */
@@ -112,7 +112,10 @@ export class Session {
   /** the database has failed over, and the events have not been compared with it yet */
   #isUnsure = false;
   #checkpoint: SessionRecord['checkpoint'] = null;
-  readonly #context = new ContextReader(this);
+  #measured: { readonly context: ModelContext | null; readonly characters: number } = {
+    context: null,
+    characters: 0,
+  };
   readonly #changes = new SerialQueue();
   readonly #abort = new TurnAbort();
 
@@ -164,19 +167,24 @@ export class Session {
     return storedEvents(this.sources.store, this.ref, after);
   }
 
-  /** The context for the next model request. */
-  context(): Promise<ModelContext> {
-    return this.#context.read();
-  }
-
-  /** The context if it has been read already; it is then current. */
-  get loadedContext(): ModelContext | null {
-    return this.#context.loaded;
+  /** The context for the next model request: read from the log once, then updated by each event. */
+  async context(): Promise<ModelContext> {
+    while (!this.loadedContext) {
+      const { seq, readFrom } = this.state;
+      let context = EMPTY;
+      for await (const event of this.events(Math.max(0, readFrom - 1)))
+        if (event.seq <= seq) context = evolveContext(context, event);
+      if (seq === this.state.seq) this.loadedContext = context;
+    }
+    return this.loadedContext;
   }
 
   /** about its size in memory */
   get characters(): number {
-    return this.#context.characters;
+    const { loadedContext: context } = this;
+    if (context !== this.#measured.context)
+      this.#measured = { context, characters: context ? contextCharacters(context) : 0 };
+    return this.#measured.characters;
   }
 
   /** Drops streamed text that could not be recorded: its step runs again. */
@@ -315,7 +323,7 @@ export class Session {
   #apply(event: DurableEvent, state = evolve(this.state, event)): void {
     this.state = state;
     this.#passed(event);
-    this.#context.apply(event);
+    if (this.loadedContext) this.loadedContext = evolveContext(this.loadedContext, event);
     if (closesBlock(event, this.open)) this.open = null;
     this.openArguments.apply(event);
     if (isIdle(this.state)) {
@@ -342,7 +350,7 @@ export class Session {
     this.voidStreamed();
     this.eventsSinceIdle = [];
     this.messageCountAtIdle = 0;
-    this.#context.clear();
+    this.loadedContext = EMPTY;
   }
 
   #forget(): void {
@@ -699,51 +707,6 @@ function changeOf(
   );
   const record = recordOf(ref, next, checkpointOf(next) ?? checkpoint);
   return { before, events, states, record: usage.length === 0 ? record : { ...record, usage } };
-}
-
-type Source = {
-  readonly state: SessionState;
-  events(after: number): AsyncIterable<DurableEvent>;
-};
-
-/** The context of a session: read from the log once, then updated by each event. */
-class ContextReader {
-  /** null until the first read; current afterwards */
-  loaded: ModelContext | null = null;
-  #measured: { readonly context: ModelContext | null; readonly characters: number } = {
-    context: null,
-    characters: 0,
-  };
-
-  constructor(private readonly source: Source) {}
-
-  get characters(): number {
-    const { loaded: context } = this;
-    if (context !== this.#measured.context)
-      this.#measured = { context, characters: context ? contextCharacters(context) : 0 };
-    return this.#measured.characters;
-  }
-
-  async read(): Promise<ModelContext> {
-    while (!this.loaded) {
-      const { seq, readFrom } = this.source.state;
-      let context = EMPTY;
-      for await (const event of this.source.events(Math.max(0, readFrom - 1))) {
-        if (event.seq <= seq) context = evolveContext(context, event);
-      }
-      if (seq === this.source.state.seq) this.loaded = context;
-    }
-    return this.loaded;
-  }
-
-  apply(event: DurableEvent): void {
-    if (this.loaded) this.loaded = evolveContext(this.loaded, event);
-  }
-
-  /** For a session without events. */
-  clear(): void {
-    this.loaded = EMPTY;
-  }
 }
 
 /** Runs asynchronous work one at a time, in call order. */
