@@ -57,7 +57,9 @@ test('the official client sends, streams, reads, lists, follows and cancels', as
 
   const waiting = await send(client, 'touch it');
   expect(stateOf(waiting)).toBe('TASK_STATE_INPUT_REQUIRED');
-  const following = read(subscribe(client, waiting.id));
+  const followed = Promise.withResolvers<void>();
+  const following = read(subscribe(client, waiting.id), () => followed.resolve());
+  await followed.promise;
   expect(stateOf(await cancelTask(client, waiting.id))).toBe('TASK_STATE_CANCELED');
   expect((await following).kinds.at(-1)).toBe('TASK_STATE_CANCELED');
   expect(await failure(getTask(client, 'nonsense'))).toMatchObject({ name: 'TaskNotFoundError' });

@@ -11,7 +11,7 @@ import {
   type RequestPermissionResponse,
   type SessionNotification,
 } from '@agentclientprotocol/sdk';
-import { within } from '../../packages/server/src/testing/until.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 
 export const PARLANCE = join(import.meta.dir, '../../packages/cli/bin/parlance');
 
@@ -64,7 +64,6 @@ export class Editor implements AsyncDisposable {
   readonly #hasForms: boolean;
   /** everything on standard output */
   output = '';
-  readonly #watchers = new Set<() => void>();
   readonly #process;
   readonly #errors: Promise<string>;
   readonly connection: ClientConnection;
@@ -98,24 +97,20 @@ export class Editor implements AsyncDisposable {
       transform: (chunk, controller) => {
         this.output += decoder.decode(chunk, { stream: true });
         controller.enqueue(chunk);
-        this.#changed();
       },
     });
     this.connection = client({ name: 'test' })
       .onRequest(methods.client.session.requestPermission, async ({ params, signal }) => {
         const permission = { request: params, signal };
         this.permissions.push(permission);
-        this.#changed();
         return answer(permission);
       })
       .onNotification(methods.client.session.update, ({ params }) => {
         this.updates.push(params);
-        this.#changed();
       })
       // After the others: the official client takes a step for each handler, and updates must not come after answers.
       .onRequest(methods.client.elicitation.create, async ({ params: form, signal }) => {
         this.forms.push({ form, signal });
-        this.#changed();
         return fill ? fill(form, signal) : { action: 'cancel' };
       })
       .connect(ndJsonStream(toServer, this.#process.stdout.pipeThrough(seen)));
@@ -171,13 +166,9 @@ export class Editor implements AsyncDisposable {
       .join('');
   }
 
-  /** Resolves when `done` returns true after a received message. */
+  /** The official client needs a moment for a message that has been received. */
   async until(done: () => boolean): Promise<void> {
-    while (!done()) {
-      const { promise, resolve } = Promise.withResolvers<void>();
-      this.#watchers.add(resolve);
-      await within(promise, `no message after which ${done}`);
-    }
+    await until(done, () => this.output);
   }
 
   /** Sends one line verbatim. */
@@ -201,11 +192,6 @@ export class Editor implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.kill();
-  }
-
-  #changed(): void {
-    for (const resolve of this.#watchers) resolve();
-    this.#watchers.clear();
   }
 }
 

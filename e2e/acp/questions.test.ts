@@ -111,7 +111,7 @@ test('a form is withdrawn when another client has answered, and the prompt goes 
   const id = questions.find((one) => one.session === session)?.id;
   await postJson(`${server.http}/v1/questions/${id}`, { answers: { '1': ['SQLite'] } });
   expect(await prompted).toEqual({ stopReason: 'end_turn' });
-  expect(editor.forms[0]?.signal.aborted).toBe(true);
+  await editor.until(() => editor.forms[0]?.signal.aborted === true);
 });
 
 test('a cancelled turn withdraws its form', async () => {
@@ -139,7 +139,7 @@ test('a question that waits is a form for whoever opens the session, and a messa
 
 test('after a restart of the server, the same editor is asked once and its prompt is answered', async () => {
   const data = mkdtempSync(join(folder, 'killed-'));
-  const before = await startProcess(data, { ...model.settings, PORT: '0' });
+  const before = await startProcess(data, model.settings);
   let answer: (response: CreateElicitationResponse) => void = () => undefined;
   await using editor = await asked(() => new Promise((resolve) => (answer = resolve)), before.http);
   const session = await editor.newSession(data);

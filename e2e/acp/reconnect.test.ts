@@ -24,14 +24,8 @@ afterAll(() => {
   rmSync(base, { recursive: true, force: true });
 });
 
-function started(folder: string, port = '0'): Promise<ServerProcess> {
-  return startProcess(folder, {
-    OPENAI_BASE_URL: model.url,
-    OPENAI_API_KEY: 'key',
-    MODEL: 'fake',
-    PORT: port,
-  });
-}
+const started = (folder: string, settings: Record<string, string> = {}): Promise<ServerProcess> =>
+  startProcess(folder, { ...model.settings, ...settings });
 
 const editorAt = (http: string) => new Editor({ env: { PARLANCE_URL: http }, cwd: base });
 
@@ -45,7 +39,7 @@ test('after a kill and restart of the server, the prompt of the same editor is a
   await editor.until(() => editor.text(session).includes('words'));
   await first.kill();
   speaks = true;
-  await using second = await started(folder, new URL(first.http).port);
+  await using second = await started(folder, { PORT: new URL(first.http).port });
   expect(await prompted).toEqual({ stopReason: 'end_turn' });
   expect(editor.text(session)).toBe('Some words The whole answer.');
   expect(editor.text(session, 'user_message_chunk')).toBe('');

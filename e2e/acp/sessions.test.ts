@@ -142,7 +142,7 @@ test('a connection that resumes a session receives pending permission requests, 
   expect(await prompted).toEqual({ stopReason: 'end_turn' });
   expect(other.permissions).toHaveLength(1);
   expect(other.text(session, 'user_message_chunk')).toBe('');
-  expect(editor.permissions[0]?.signal.aborted).toBeTrue();
+  await editor.until(() => editor.permissions[0]?.signal.aborted === true);
 });
 
 describe('session/list', () => {

@@ -202,7 +202,7 @@ describe('permissions', () => {
       answer: 'once',
     });
     expect(await prompted).toEqual({ stopReason: 'end_turn' });
-    expect(editor.permissions[0]?.signal.aborted).toBeTrue();
+    await editor.until(() => editor.permissions[0]?.signal.aborted === true);
     expect(existsSync(join(root, 'made.txt'))).toBeTrue();
   });
 

@@ -59,7 +59,10 @@ describe.skipIf(NO_BROWSER).each([
   }
 
   async function turn(text: string, answered: string): Promise<void> {
+    const asked = model.asked();
     await send(text);
+    // An earlier request may still be open if its turn was stopped.
+    await asked;
     model.say(answered);
     model.end();
     await visible(answer(answered));

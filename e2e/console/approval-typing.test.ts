@@ -21,7 +21,10 @@ const exists = (file: string): boolean => existsSync(join(chat.app.server.root, 
 /** Asks for a command. Returns the file that it would write. */
 async function ask(): Promise<string> {
   await chat.begin();
+  const asked = chat.model.asked();
   await chat.send('Touch a file');
+  // The request of the turn before, which was stopped, may still be open.
+  await asked;
   await visible(chat.stopButton);
   return `typed-${files++}.txt`;
 }
@@ -240,7 +243,9 @@ describe.skipIf(NO_BROWSER)('typing while an approval is pending', () => {
   });
 
   test('in the inbox, which has no field, a word is no answer', async () => {
+    const asked = chat.model.asked();
     await submitInput(chat.app.server, 'inbox', 'touch');
+    await asked;
     chat.model.call('shell', { command: ['touch', 'inbox.txt'] });
     await page.goto(`${chat.app.server.http}/#/approvals`);
     await visible(card());

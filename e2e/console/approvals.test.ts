@@ -280,7 +280,7 @@ describe.skipIf(NO_BROWSER)('approvals', () => {
 
     await submitInput(app.server, 'chat-answers', 'run mkdir -v permitted');
     await visible(cardOf(page, 'permitted'));
-    // A key that comes before the page listens for answers belongs to a message.
+    // The transcript scrolls to the card in the next frame. A key only shows what is out of view.
     await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
     await page.keyboard.press('a');
     await page.getByRole('dialog').getByRole('button', { name: 'Always allow' }).click();

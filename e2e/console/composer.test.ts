@@ -32,7 +32,9 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     await chat.stopButton.click();
     await removed(chat.stopButton);
     await visible(focused);
+    const asked = model.asked();
     await page.getByRole('button', { name: 'Regenerate' }).last().click();
+    await asked;
     model.say('A whole answer.');
     model.end();
     await visible(chat.answer('A whole answer.'));
@@ -232,8 +234,10 @@ describe.skipIf(NO_BROWSER)('composer', () => {
     expect(await chat.stopButton.getAttribute('title')).toBe(
       'Stops this turn. The next queued message starts then.',
     );
+    const asked = model.asked();
     await chat.stopButton.click();
     await visible(page.locator('.toast').getByText('Stopped. The next queued message has started.'));
+    await asked;
     model.say('The second one.');
     model.end();
     await visible(chat.answer('The second one.'));

@@ -44,6 +44,13 @@ export async function openConsole(
       const url = new URL(request.url());
       if (url.hostname !== '127.0.0.1' && url.protocol.startsWith('http')) note(`asked for ${url}`);
     });
+    const goto = page.goto.bind(page);
+    page.goto = async (...to) => {
+      const response = await goto(...to);
+      // The page of another hash is shown by an event that may follow the new address.
+      await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
+      return response;
+    };
     await page.goto(address);
     return page;
   }

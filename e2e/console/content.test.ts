@@ -49,9 +49,8 @@ async function zoom(name: string): Promise<void> {
   const picture = page.getByRole('button', { name });
   await picture.click();
   const dialog = page.getByRole('dialog', { name });
-  await visible(dialog.locator('img'));
   const { width } = app.screen.viewport;
-  expect((await dialog.locator('img').boundingBox())?.width).toBeGreaterThan(0.9 * width);
+  await until(async () => ((await dialog.locator('img').boundingBox())?.width ?? 0) > 0.9 * width);
   await prepare(page);
   expect(await accessibilityProblems(page, 'all')).toEqual([]);
   await page.keyboard.press('Escape');

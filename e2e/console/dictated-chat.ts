@@ -46,7 +46,10 @@ export class DictatedChat {
 
   /** A turn from its input to its end. */
   async turn(text: string, answer: string): Promise<void> {
+    const asked = this.model.asked();
     await this.send(text);
+    // An earlier request may still be open if its turn was stopped.
+    await asked;
     this.model.say(answer);
     this.model.end();
     await visible(this.answer(answer));

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { rmSync } from 'node:fs';
 import { connect } from '@parlance/sdk';
 import type { Locator, Page } from 'playwright-core';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, openSidebar, removed, submitInput, visible } from './console.ts';
 import { sessionsOfDays } from './long-session.ts';
@@ -92,10 +93,13 @@ describe.skipIf(NO_BROWSER)('home', () => {
     await goTo('/sessions/cleared');
     const title = page.getByRole('heading', { level: 1, name: 'A title to keep', exact: true });
     await visible(title);
-    await page.getByRole('textbox', { name: 'Message' }).fill('/clear');
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await field.fill('/clear');
     await page.keyboard.press('Enter');
     await visible(page.getByText('Context cleared by you.'));
-    await page.getByRole('textbox', { name: 'Message' }).fill('Something else');
+    // No message is sent while a command runs.
+    await until(async () => (await field.inputValue()) === '');
+    await field.fill('Something else');
     await page.keyboard.press('Enter');
     await visible(page.locator('.said').getByText('Something else'));
     await page.reload();
@@ -111,8 +115,8 @@ describe.skipIf(NO_BROWSER)('home', () => {
     await goTo('/sessions/put-away');
     await page.setViewportSize({ width: 320, height: 640 });
     // On a phone the button is below the text.
-    const text = await page.getByText(/This session is archived/).boundingBox();
-    expect(text?.width).toBeGreaterThan(200);
+    const text = page.getByText(/This session is archived/);
+    await until(async () => ((await text.boundingBox())?.width ?? 0) > 200);
     await page.setViewportSize(app.screen.viewport);
     await page.getByRole('button', { name: 'Restore' }).click();
     await removed(page.getByText(/This session is archived/));

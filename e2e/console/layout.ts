@@ -1,9 +1,19 @@
 /** Finds controls that are cut off, covered by others, or too small for their text. */
 import type { Page } from 'playwright-core';
+import { until } from '../../packages/server/src/testing/until.ts';
 
-/** One line per problem. While a dialog is open, only its controls are checked. */
+/**
+ * One line per problem that stays: rows are measured, and menus follow the window, after its size has changed. While a dialog is
+ * open, only its controls are checked.
+ */
 export async function layoutProblems(page: Page): Promise<string[]> {
-  return (await page.evaluate(SCRIPT)) as string[];
+  let found: string[] = [];
+  const isWhole = async () => {
+    found = (await page.evaluate(SCRIPT)) as string[];
+    return found.length === 0;
+  };
+  await until(isWhole).catch(() => undefined);
+  return found;
 }
 
 const SCRIPT = `(() => {

@@ -1,6 +1,7 @@
 /** Nodes in the console: one without a cluster; several with their leases, their sessions and a bus that is down. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { type Cluster, missing, startCluster } from '../cluster/nodes.ts';
 import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import type { ServerProcess } from '../server-process.ts';
@@ -86,7 +87,7 @@ describe.skipIf(NO_BROWSER)('nodes in the console', () => {
       const page = await app.open('/admin?section=nodes', { at: here.http, reducedMotion: 'reduce' });
       await logIn(page, 'ada');
       await visible(page.getByText('2 nodes are alive.'));
-      expect(await page.getByText('connected', { exact: true }).count()).toBe(2);
+      await until(async () => (await page.getByText('connected', { exact: true }).count()) === 2);
       const other = page.getByRole('row').filter({ hasNotText: 'this node' }).nth(1);
       const name = String(await other.getByRole('rowheader').locator('code').textContent());
 

@@ -9,6 +9,7 @@ let page: Page;
 
 async function pane(dialect: string, session: string): Promise<Locator> {
   await page.goto(`${app.server.http}/#/settings`);
+  await removed(page.getByRole('region', { name: /pane:/ }));
   await page.goto(`${app.server.http}/#/playground?session=${session}&left=${dialect}&right=none`);
   return page.getByRole('region', { name: `First pane: ${dialect}` });
 }

@@ -90,8 +90,10 @@ describe.skipIf(NO_BROWSER)('connections', () => {
     await other.keyboard.press('Enter');
     await visible(one.locator('.said[data-queued]').getByText('Said in the second tab'));
     await one.bringToFront();
+    const asked = model.asked();
     await stopButton(one).click();
     await visible(other.locator('.turn-end').getByText('Stopped'));
+    await asked;
     model.say('Answered in both.');
     model.end();
     await Promise.all(

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, removed, visible } from './console.ts';
+import { type Console, holds, openConsole, removed, visible } from './console.ts';
 
 let app: Console;
 let page: Page;
@@ -59,10 +59,10 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     await visible(page.locator('.math-display .katex'));
     expect(await page.locator('.math-display math').count()).toBe(1);
     await visible(page.getByText('wrong, $5 and $6.'));
-    const font = await page.evaluate(
-      `document.fonts.ready.then(() => [...document.fonts].some(({ family, status }) => family.includes('KaTeX') && status === 'loaded'))`,
+    await holds(
+      page,
+      "[...document.fonts].some(({ family, status }) => family.includes('KaTeX') && status === 'loaded')",
     );
-    expect(font).toBe(true);
     await prepare(page);
     expect(await accessibilityProblems(page, 'all')).toEqual([]);
   });
@@ -90,7 +90,7 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     await visible(picture);
     const before = await picture.getAttribute('src');
     expect(decodeURIComponent(before ?? '')).toContain('Parlance');
-    expect(await page.evaluate('document.querySelector(".diagram img").naturalWidth')).toBeGreaterThan(50);
+    await holds(page, "document.querySelector('.diagram img').naturalWidth > 50");
     const { colorScheme } = app.screen;
     await page.emulateMedia({ colorScheme: colorScheme === 'dark' ? 'light' : 'dark' });
     await until(async () => (await picture.getAttribute('src')) !== before);
@@ -116,8 +116,7 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     await show('kinds', kinds.map((kind) => `\`\`\`mermaid\n${kind}\n\`\`\``).join('\n\n'));
     for (const kind of ['sequenceDiagram', 'pie', 'gantt']) {
       const picture = page.getByRole('img', { name: `Diagram: ${kind}` });
-      await visible(picture);
-      expect((await picture.boundingBox())?.width).toBeGreaterThan(100);
+      await until(async () => ((await picture.boundingBox())?.width ?? 0) > 100);
     }
   });
 

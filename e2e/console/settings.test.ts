@@ -60,7 +60,7 @@ describe.skipIf(NO_BROWSER)('settings', () => {
     const beside = await app.openBeside(page, '/settings');
     await page.getByRole('radio', { name: 'Dark' }).check();
     await beside.locator('html[data-theme=dark]').waitFor();
-    expect(await beside.getByRole('radio', { name: 'Dark' }).isChecked()).toBe(true);
+    await visible(beside.getByRole('radio', { name: 'Dark', checked: true }));
     await beside.getByRole('radio', { name: 'System' }).check();
     await page.locator('html[data-theme=system]').waitFor();
     await beside.close();

@@ -1,6 +1,7 @@
 /** Sub-agents in the console: below their session in the list, and as lines of its conversation. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { type Step, scriptedConversations, spawn } from '../conversations.ts';
 import type { ScriptedModel } from '../scripted-model.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
@@ -79,7 +80,7 @@ describe.skipIf(NO_BROWSER)('sub-agents', () => {
     await openSidebar(page);
     await visible(tree(page).getByRole('link', { name: /tests.*Waiting for input/ }));
     await visible(tree(page).getByRole('link', { name: /updates.*Running/ }));
-    expect(await tree(page).getByRole('listitem').count()).toBe(3);
+    await until(async () => (await tree(page).getByRole('listitem').count()) === 3);
     if (process.env.SCREENSHOT) await page.screenshot({ path: `${process.env.SCREENSHOT}.asks.png` });
     await closeSidebar(page);
     await page.getByRole('button', { name: /^Allow once/ }).click();

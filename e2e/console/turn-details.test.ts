@@ -99,6 +99,7 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
       limited.model.end();
       await visible(limited.answer('All done.'));
       await removed(goOn);
+      await removed(limited.stopButton);
       const listed = await (await fetch(`${limited.app.server.http}/v1/sessions`)).json();
       expect(listed).toMatchObject({ sessions: [{ status: 'idle' }] });
     } finally {
@@ -163,7 +164,7 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     const isBelow = (selector: string): Promise<boolean> =>
       page.evaluate(`document.querySelector('${selector}').getBoundingClientRect().top >=
         document.querySelector('.transcript').getBoundingClientRect().bottom`);
-    expect(await isBelow('.row:last-child')).toBe(false);
+    await until(async () => !(await isBelow('.row:last-child')));
 
     chat.model.call('shell', { command: ['touch', 'unseen.txt'] });
     const card = page.locator('.approval[data-state=pending]');
@@ -173,8 +174,13 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
     await chat.field.press('y');
     await visible(card);
     // A little out of view, where it is still in the document.
-    await page.evaluate("document.querySelector('.transcript').scrollTop -= 400");
-    await until(() => isBelow('.approval'));
+    await until(async () => {
+      if (!(await isBelow('.approval')))
+        await page.evaluate("document.querySelector('.transcript').scrollTop -= 400");
+      // The list scrolls to a row for some frames.
+      await page.evaluate('(async () => { for (let n = 4; n--; ) await new Promise(requestAnimationFrame); })()');
+      return isBelow('.approval');
+    });
     await chat.field.press('y');
     await removed(page.getByRole('button', { name: 'Needs approval' }));
     expect([await card.count(), await chat.field.inputValue()]).toEqual([1, '']);

@@ -146,9 +146,9 @@ describe.each(ERAS)('in %s', (era) => {
     });
 
     test('that takes too long gets the status waiting, and may still answer', async () => {
-      const { server } = await answering({ PARLANCE_TOOL_CALL_WITHIN: '1000' }, touch('a.txt'), {
-        say: 'Late, but made.',
-      });
+      // In 2026 a form is an answer to the call, and the next call has all the time it needs.
+      const limits: Record<string, string> = era === '2025' ? { PARLANCE_TOOL_CALL_WITHIN: '1000' } : {};
+      const { server } = await answering(limits, touch('a.txt'), { say: 'Late, but made.' });
       const late = Promise.withResolvers<FormAnswer>();
       const client = await open(server, { onForm: () => late.promise });
       const call = client.turn('send_message', { text: 'touch it' });

@@ -120,12 +120,12 @@ describe.each(ERAS)('in %s', (era) => {
     expect(uris).not.toContain(uriOf(other));
 
     await end();
-    await mcp.call('list_sessions');
-    uris.length = 0;
-    await mcp.turn('send_message', { text: 'more', session: watched });
-    // Notifications are in order, so a later subscription is notified last.
+    // Notifications are in order: those that were on their way have arrived when a later subscription is notified.
     await subscribed(mcp, uriOf(other));
     await mcp.turn('send_message', { text: 'more', session: other });
+    await about(uriOf(other));
+    uris.length = 0;
+    for (const session of [watched, other]) await mcp.turn('send_message', { text: 'more', session });
     await about(uriOf(other));
     expect(uris).not.toContain(uriOf(watched));
   });

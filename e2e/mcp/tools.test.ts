@@ -179,18 +179,21 @@ describe.each(ERAS)('in %s', (era) => {
 
 describe('with a dictated model', () => {
   let dictated: DictatedModel;
+  let patient: TestServer;
   let slow: TestServer;
   beforeAll(async () => {
     dictated = dictatedModel();
+    patient = await startTestServer(dictated.settings);
     slow = await startTestServer({ ...dictated.settings, PARLANCE_TOOL_CALL_WITHIN: '1500' });
   });
   afterAll(async () => {
+    await patient.stop();
     await slow.stop();
     dictated.stop();
   });
 
   test.each(ERAS)('progress in %s grows and has the text so far', async (era) => {
-    const client = await connect(era, slow.http);
+    const client = await connect(era, patient.http);
     clients.push(client);
     const seen: Progress[] = [];
     const words = ['two ', 'three'];

@@ -2,7 +2,7 @@
  * Keys y, a, n, e: apply to the focused card, or to the first pending one. Without the focus, a key may be the beginning of a
  * message: it is written into the message field, and answers only if it stands alone.
  */
-import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type RefObject, useEffect, useLayoutEffect, useRef, useState } from 'react';
 import { afterPause } from './approval.ts';
 
 export type Key = 'y' | 'a' | 'n' | 'e';
@@ -165,7 +165,8 @@ function hold(event: KeyboardEvent, { card, act, ended }: Held): () => void {
 function useKeydown(onKeydown: (event: KeyboardEvent) => void): void {
   const latest = useRef(onKeydown);
   latest.current = onKeydown;
-  useEffect(() => {
+  // A card that is shown answers to keys.
+  useLayoutEffect(() => {
     const pressed = (event: KeyboardEvent) => latest.current(event);
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);
