@@ -58,7 +58,9 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
-    const close = () => dialog.current?.close();
+    const { hash } = location;
+    // The event of an earlier navigation can follow the opening.
+    const close = () => location.hash !== hash && dialog.current?.close();
     addEventListener('hashchange', close);
     return () => removeEventListener('hashchange', close);
   }, []);
