@@ -135,7 +135,7 @@ test('the same id of another principal is another session', async () => {
 });
 
 test('a socket that attaches receives the streaming block', async () => {
-  const slow = await startTestServer({ PARLANCE_OFFLINE_DELAY: '3' });
+  const slow = await startTestServer({ PARLANCE_OFFLINE_DELAY: '20' });
   token = await slow.login('dev', 'dev-password');
   const first = await open('broadcast', 'streaming', slow);
   first.say('count to 150');

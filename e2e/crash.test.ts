@@ -20,6 +20,8 @@ import {
 const root = mkdtempSync(join(tmpdir(), 'parlance-crash-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const newFolder = () => mkdtempSync(join(root, 'case-'));
+/** An answer that is interrupted lasts longer than what a test does meanwhile. */
+const [SLOW, QUICK] = [{ PARLANCE_OFFLINE_DELAY: '50' }, { PARLANCE_OFFLINE_DELAY: '0' }];
 
 const count = (events: readonly DurableEvent[], type: DurableEvent['type']): number =>
   events.filter((event) => event.type === type).length;
@@ -61,7 +63,7 @@ async function appears(folder: string, name: string): Promise<void> {
 describe('killed in the middle of a stream', () => {
   test('nothing acknowledged is lost, the turn is resumed and ends, and queued inputs are answered', async () => {
     const folder = newFolder();
-    await using first = await startProcess(folder);
+    await using first = await startProcess(folder, SLOW);
     const client = await first.connect('/agentloop?session=stream');
     client.send(userInput('count to 300'));
     const streamed = () => client.next((frame) => frame.type === 'response_item');
@@ -72,7 +74,7 @@ describe('killed in the middle of a stream', () => {
     await first.kill();
     await client.closed;
 
-    await using second = await startProcess(folder);
+    await using second = await startProcess(folder, QUICK);
     await followed(second, 'stream', ended(3));
     const events = await durableOf(second, 'stream');
     whole(events);
@@ -136,14 +138,14 @@ describe('killed in the middle of a stream', () => {
       const drivers = [begins, ...(await Promise.all(others.map(attach)))];
       return drivers;
     };
-    await using first = await startProcess(folder);
+    await using first = await startProcess(folder, SLOW);
     const before = await open(first);
     before[0]?.say('count to 300');
     await before[0]?.client.next((frame) => frame.type === 'response_item');
     await first.kill();
     for (const { client } of before) await client.closed;
 
-    await using second = await startProcess(folder);
+    await using second = await startProcess(folder, QUICK);
     const after = await open(second);
     for (const speaker of after) {
       speaker.say('echo parlance');

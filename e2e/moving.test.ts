@@ -87,7 +87,7 @@ test('a pending approval is answered on the other server, and the call runs ther
 
 test('an unfinished turn is resumed at the next start, and at the next message', async () => {
   const [from, to] = [newFolder(), newFolder()];
-  await using first = await startProcess(from);
+  await using first = await startProcess(from, { PARLANCE_OFFLINE_DELAY: '60000' });
   await submit(first, 'long', 'count to 300');
   await followed(first, 'long', (events) => events.some(({ type }) => type === 'turn.started'));
   const lines = await parlance(from, ['export', 'long']);

@@ -127,7 +127,9 @@ describe('agentloop:', () => {
     cut(begun);
 
     const back = await setup.server.connect(`/agentloop?token=${setup.token}`);
+    const asked = setup.model.asked();
     back.send(input('third', { previousResponseId: responseId }));
+    await asked;
     await witness.until(({ events }) => events.some(({ type }) => type === 'turn.cancelled'));
     await setup.says(witness, 'The third answer.');
     setup.model.end();

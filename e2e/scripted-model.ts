@@ -1,4 +1,5 @@
 /** A Chat Completions server with scripted answers: the model behind a real server, for tests. */
+import { until } from '../packages/server/src/testing/until.ts';
 
 export type ChatMessage = { readonly role: string; readonly content: unknown; readonly tool_calls?: unknown };
 export type ChatRequest = {
@@ -151,6 +152,8 @@ export type DictatedModel = {
   readonly settings: Record<string, string>;
   /** resolves with the next request */
   asked(): Promise<void>;
+  /** Resolves when no answer is open: a turn that was cancelled closes its request a moment later. */
+  idle(): Promise<void>;
   think(words: string): void;
   say(words: string): void;
   /** ends the answer with a call */
@@ -173,6 +176,7 @@ type ModelChunk =
 export function dictatedModel(): DictatedModel {
   const dictated: ModelChunk[] = [];
   let requests = 0;
+  let open = 0;
   let wake = Promise.withResolvers<void>();
   let asked = Promise.withResolvers<void>();
   const changed = (): void => {
@@ -191,12 +195,17 @@ export function dictatedModel(): DictatedModel {
     asked.resolve();
     asked = Promise.withResolvers();
     changed();
-    while (!signal.aborted && mine === requests) {
-      const next = dictated.shift();
-      if (next && 'error' in next) return yield event({ error: { code: 503, message: next.error } });
-      if (next) yield chunk(next.delta, next.ends);
-      if (next?.ends) return yield event('[DONE]');
-      if (!next) await wake.promise;
+    open++;
+    try {
+      while (!signal.aborted && mine === requests) {
+        const next = dictated.shift();
+        if (next && 'error' in next) return yield event({ error: { code: 503, message: next.error } });
+        if (next) yield chunk(next.delta, next.ends);
+        if (next?.ends) return yield event('[DONE]');
+        if (!next) await wake.promise;
+      }
+    } finally {
+      open--;
     }
     // The connection stays open: its node may be paused.
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -215,6 +224,7 @@ export function dictatedModel(): DictatedModel {
   return {
     settings: settingsOf(server),
     asked: () => asked.promise,
+    idle: async () => void (await until(() => open === 0)),
     think: (words) => put({ reasoning_content: words }),
     say: (words) => put({ content: words }),
     call(tool, input) {

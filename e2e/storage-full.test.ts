@@ -94,7 +94,8 @@ describe.skipIf(noDisk)('a disk that fills up (skipped if none can be mounted)',
 
   test('a running turn waits, reports it in the log, and ends by itself when there is space', async () => {
     using disk = mountDisk(16);
-    await using server = await startProcess(disk.path, LOGGED);
+    // The disk is full before the answer ends.
+    await using server = await startProcess(disk.path, { ...LOGGED, PARLANCE_OFFLINE_DELAY: '30' });
     const client = await server.connect('/agentloop?session=long');
     const content = [{ type: 'input_text', text: 'count to 200' }];
     const input = [{ type: 'message', role: 'user', content }];

@@ -7,6 +7,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runParlance } from '../packages/cli/src/testing/run-parlance.ts';
+import { until } from '../packages/server/src/testing/until.ts';
 import { scriptedModel } from './scripted-model.ts';
 import { followed, type ServerProcess, startProcess, submit } from './server-process.ts';
 
@@ -87,11 +88,12 @@ test('a manually created config.json is refused until the folder is named', asyn
   writeFileSync(join(path, '.parlance/config.json'), JSON.stringify({ mcpServers: { own } }));
   expect(await refusalIn(path)).toContain('made by an earlier version, by hand, or by somebody else');
   expect(existsSync(join(path, '.parlance/started'))).toBe(false);
-  await ranIn(path, NAMED);
-  expect(existsSync(join(path, '.parlance/started'))).toBe(true);
-  rmSync(join(path, '.parlance/started'));
-  await ranIn(path);
-  expect(existsSync(join(path, '.parlance/started'))).toBe(true);
+  for (const settings of [NAMED, {}]) {
+    await using server = await startIn(path, settings);
+    await until(() => existsSync(join(path, '.parlance/started')));
+    await server.terminate();
+    rmSync(join(path, '.parlance/started'));
+  }
 });
 
 test('a folder of an earlier version is refused once', async () => {

@@ -116,13 +116,13 @@ describe.skipIf(missing !== null)(`every dialect on three nodes${missing ? ` (${
     const session = 'joined';
     await begun(session);
     const first = await open('agentloop', session, 0);
-    first.say('count to 300');
+    first.say('count to 1000');
     await first.client.next((frame) => pieceIn(frame)?.includes('20') ?? false);
     const late = await Promise.all([open('agentloop', session, 1), open('conversations', session, 2)]);
     const chunks = late[1].client.until('message_complete');
     const [whole, joined] = await Promise.all([first.answer(), late[0].answer()]);
-    expect(whole).toEndWith(' 299 300');
-    expect(joined).toBe(Array.from({ length: 300 }, (_, index) => index + 1).join(' '));
+    expect(whole).toEndWith(' 999 1000');
+    expect(joined).toBe(Array.from({ length: 1_000 }, (_, index) => index + 1).join(' '));
     expect((await chunks).map((frame) => pieceIn(frame) ?? '').join('')).toBe(joined);
   });
 

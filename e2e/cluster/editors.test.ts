@@ -38,6 +38,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
   });
   afterEach(async () => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+    await model.idle();
   });
   afterAll(async () => {
     model?.stop();
@@ -228,7 +229,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
       await two.load(session);
       expect(await prompted).toEqual({ stopReason: 'end_turn' });
       expect(two.permissions).toHaveLength(1);
-      expect(one.permissions[0]?.signal.aborted).toBeTrue();
+      await one.until(() => one.permissions[0]?.signal.aborted === true);
       await two.until(() => two.text(session).endsWith('Done.'));
       expect(exists('acp.txt')).toBeTrue();
       expect((await durableOf(nodes[2], session)).filter(({ type }) => type === 'tool.started')).toHaveLength(

@@ -2,7 +2,7 @@
  * Clients of `openai`, `anthropic`, `aisdk`, `agui` and `a2a` on three nodes: a turn of one node is streamed on
  * another, resumed on a third, and approved and cancelled on any of them. The test controls the model.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
@@ -34,6 +34,7 @@ describe.skipIf(missing !== null)(`three nodes${missing ? ` (not here: ${missing
     nodes = await cluster.startThree();
     [one = '', two = '', three = ''] = nodes.map(({ http }) => http);
   });
+  afterEach(() => model.idle());
   afterAll(async () => {
     model?.stop();
     await cluster?.stop();

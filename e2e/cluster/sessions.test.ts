@@ -1,8 +1,9 @@
 /** One session on three nodes. */
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DurableEvent } from '../../packages/protocol/src/index.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { EventReader } from '../event-reader.ts';
 import { type DictatedModel, dictatedModel } from '../scripted-model.ts';
 import { durableOf, postJson, type ServerProcess, submit } from '../server-process.ts';
@@ -40,6 +41,7 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
     const first = await cluster.start();
     nodes = [first, ...(await Promise.all([cluster.start(), cluster.start()]))];
   });
+  afterEach(() => model.idle());
   afterAll(async () => {
     await cluster?.stop();
     model?.stop();
@@ -143,6 +145,8 @@ onCluster(`a session on three nodes${missing ? ` (not here: ${missing})` : ''}`,
     await allUntil(all, has('turn.ended'));
     for (const reader of all) await expectWhole(nodes[0], session, reader);
     await cluster.redis.restart();
+    for (const { http } of nodes)
+      await until(async () => /^parlance_bus_up 1$/m.test(await (await fetch(`${http}/metrics`)).text()));
     await submit(nodes[1], session, 'Again');
     model.say('Three ');
     await allUntil(all, ({ latest }) => latest === 'Three ');

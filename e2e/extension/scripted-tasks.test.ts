@@ -25,14 +25,14 @@ let server: ServerProcess;
 let browser: TaskBrowser;
 
 describe.skipIf(NO_BROWSER)('a scripted model', () => {
-  const start = (port: string): Promise<ServerProcess> =>
-    startProcess(folder, { PORT: port, OPENAI_BASE_URL: model.url, OPENAI_API_KEY: 'key', MODEL: 'fake' });
+  const start = (settings: Record<string, string> = {}): Promise<ServerProcess> =>
+    startProcess(folder, { ...model.settings, ...settings });
 
   beforeAll(async () => {
     site = serveSite();
     model = taskModel([...SCRIPTED_TASKS, ...SITE_TASKS, LONG]);
     folder = mkdtempSync(join(tmpdir(), 'parlance-tasks-'));
-    server = await start('0');
+    server = await start();
     browser = await taskBrowser(server, [site.url]);
   });
   afterAll(async () => {
@@ -74,7 +74,7 @@ describe.skipIf(NO_BROWSER)('a scripted model', () => {
     await page.getByRole('button', { name: 'Print report' }).waitFor();
     const { port } = new URL(server.http);
     await server.kill();
-    server = await start(port);
+    server = await start({ PORT: port });
     expect((await ended).outcome).toBe('completed');
     expect(await page.locator('#status').textContent()).toBe('Printed');
     await page.close();

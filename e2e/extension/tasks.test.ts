@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { connect } from '../../packages/sdk/src/index.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './build.ts';
 import { type Extension, openExtension } from './extension.ts';
 import { type Site, startSite } from './site.ts';
@@ -117,7 +118,12 @@ describe.skipIf(NO_BROWSER)('the panel', () => {
     await ask.waitFor({ state: 'detached' });
     await panel.getByText('The user did not allow this action', { exact: false }).first().waitFor();
     expect(await page.locator('output').textContent()).toBe('');
-    if (await panel.getByRole('button', { name: 'Stop all' }).isVisible()) await press(panel, 'Stop all');
+    // The task may end by itself.
+    const stop = panel.getByRole('button', { name: 'Stop all' });
+    await until(async () => {
+      if (!(await stop.isVisible())) return true;
+      await stop.click({ timeout: 1_000 }).catch(() => undefined);
+    });
     await send(panel, 'click Pay now');
     await press(panel, 'Allow');
     await ended(panel, 'Completed');

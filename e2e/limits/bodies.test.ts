@@ -78,7 +78,7 @@ describe.each(LOGINS)('%s', (path, credentials, field) => {
     const chunked = slow(server, { path });
     chunked.send('x'.repeat(16_385));
     for (const request of [declared, chunked]) expect(await request.answer).toStartWith('HTTP/1.1 413 ');
-    expect(await held(server, 'anonymous')).toBe(0);
+    await untilHeld(server, 'anonymous', 0);
   });
 
   test('refuses deep nesting without parsing it', async () => {
@@ -239,7 +239,7 @@ describe('legitimate uses', () => {
     }
     request.send(body.slice(9 * size));
     expect(await request.answer).toStartWith('HTTP/1.1 200 ');
-    expect(await held(server, 'identified')).toBe(0);
+    await untilHeld(server, 'identified', 0);
   });
 
   test('10 MB to summarise, a page of 1 MB, a tree as deep as real pages, an attachment', async () => {

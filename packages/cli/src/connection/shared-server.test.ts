@@ -113,8 +113,9 @@ describe('a server of the data folder', () => {
 
   test.skipIf(!hasTmux)('may restart while a terminal is open: nothing is lost', async () => {
     const cwd = place('restarted');
-    const settings = { PARLANCE_DATA: join(cwd, '.parlance'), PORT: '0', PARLANCE_OFFLINE_DELAY: '60' };
-    let server = await startProcess(cwd, settings);
+    const settings = { PARLANCE_DATA: join(cwd, '.parlance') };
+    // The answer lasts longer than what follows.
+    let server = await startProcess(cwd, { ...settings, PARLANCE_OFFLINE_DELAY: '250' });
     const port = new URL(server.http).port;
     await using terminal = await openTerminal({
       args: ['chat', '--url', server.http, '--session', 'long'],
