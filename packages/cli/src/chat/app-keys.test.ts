@@ -122,12 +122,12 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     await terminal.press('Enter');
     model.call('apply_patch', patch('chosen.txt'));
     await terminal.shows(/y Allow once/);
-    const question = /y Allow once[\s\S]*Answer the question above, or send a message/;
+    const question = /y Allow once[\s\S]*A letter, or ↑↓ and Enter\. Anything else is a message\./;
     // Until it is seen, also on a slow machine.
     for (let screen = ''; !screen.includes('is chosen'); ) {
       await terminal.type('n');
       screen = await terminal.shows(
-        /“Deny …” is chosen: Enter confirms it now, Esc takes it back\.\n─+\n❯ n$|Reason/m,
+        /❯ n Deny …\n[\s\S]*“Deny …” is chosen: Enter confirms it now, Esc takes it back\.|Reason/,
       );
       await terminal.shows(/Reason \(optional\)/);
       await terminal.press('Escape');
@@ -147,6 +147,38 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     model.end();
     await terminal.shows(READY);
     expect(existsSync(join(server.root, 'chosen.txt'))).toBe(true);
+  });
+
+  test('an approval takes the place of the field: arrows and Enter answer it, and a message keeps it', async () => {
+    await using terminal = await chat();
+    await terminal.shows(READY);
+    await terminal.type('write files');
+    await terminal.press('Enter');
+    model.call('apply_patch', patch('arrows.txt'));
+    await terminal.shows(
+      /─+\n {2}y Allow once\n {2}a Always\n {4}Always allow: [\s\S]* {2}n Deny …\n {2}e Explain\n/,
+    );
+    expect(await terminal.screen()).not.toMatch(/Send a message|^❯ $/m);
+    // Enter alone may have been meant for a message.
+    await terminal.press('Enter', 'Down', 'Down');
+    await terminal.shows(/^❯ a Always$/m);
+    await terminal.press('Escape');
+    await terminal.shows(/^ {2}a Always$/m);
+    await terminal.type('wait a moment');
+    await terminal.shows(
+      /y Allow once {3}a Always {3}n Deny … {3}e Explain\nCtrl-U empties the field to answer\n─+\n❯ wait a moment$/m,
+    );
+    await terminal.press('C-u', 'Up', 'Up');
+    await terminal.shows(/^❯ n Deny …$/m);
+    await terminal.press('Enter');
+    await terminal.shows(/Reason \(optional\)/);
+    await terminal.press('Escape', 'Down');
+    await terminal.shows(/^❯ y Allow once$/m);
+    await terminal.press('Enter');
+    await terminal.shows(/✓ Allowed once by you\./);
+    model.end();
+    await terminal.shows(READY);
+    expect(existsSync(join(server.root, 'arrows.txt'))).toBe(true);
   });
 
   test('takes a queued message back, to change or to drop it', async () => {

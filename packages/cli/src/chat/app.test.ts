@@ -234,6 +234,59 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     await terminal.shows(/apply_patch[\s\S]*run-three\.txt/);
   });
 
+  test('/cost sums tokens and cost, /agents lists agents, and /model completes every known model', async () => {
+    const counted = scriptedModel(() => ({ say: 'Hi.' }));
+    const other = await startTestServer(counted.settings);
+    await using terminal = await openTerminal({
+      args: ['chat'],
+      cwd: other.root,
+      env: { HOME: home, PARLANCE_URL: other.http },
+    });
+    const run = async (command: string) => {
+      await terminal.type(command);
+      await terminal.press('Enter');
+    };
+    await terminal.shows(READY);
+    await run('/cost');
+    await terminal.shows(/This session has used no tokens\.\nToday \(UTC\): no calls of models\./);
+    await run('hello');
+    await terminal.shows(/Hi\.[\s\S]*Send a message/);
+    await run('/cost');
+    await terminal.shows(
+      /This session: 100 tokens in, 5 out · no price is known\.\nToday \(UTC\): 100 tokens in, 5 out · no price is known\./,
+    );
+    await run('/agents');
+    await terminal.shows(/Agents\n[\s\S]*❯ coder +\S[\s\S]*\/agent NAME chooses one\./);
+    await terminal.type('/model fa');
+    await terminal.shows(/^ {2}fake +\S/m);
+    await other.stop();
+    counted.stop();
+  });
+
+  test.each([
+    ['white', '', '38;5;28'],
+    ['black', '', '32'],
+    [null, '0;15', '38;5;28'],
+    [null, '15;0', '32'],
+  ])('on a terminal with background %p and COLORFGBG %p, green is %s', async (background, colours, green) => {
+    const env = { HOME: home, PARLANCE_URL: server.http, COLORFGBG: colours };
+    await using terminal = await openTerminal({
+      args: ['chat'],
+      cwd: server.root,
+      env,
+      ...(background !== null && { background }),
+    });
+    await terminal.shows(READY);
+    await terminal.type('show a string');
+    await terminal.press('Enter');
+    model.say('```ts\nconst x = "a";\n```\n');
+    model.end();
+    await terminal.shows(/const x = "a";[\s\S]*Send a message/);
+    expect(await terminal.screen(true)).toContain(`\x1b[${green}m"a"`);
+    // What the terminal has answered is no text.
+    expect(await terminal.screen()).not.toContain('rgb:');
+  });
+
   test('asks for approval: explain, deny with a reason, allow', async () => {
     await using terminal = await chat();
     await terminal.shows(READY);

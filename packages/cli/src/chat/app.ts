@@ -1,6 +1,8 @@
 /** The interactive conversation: keys in, lines out. */
 
 import type { InputMode, Part, TurnId } from '@parlance/protocol';
+import { pathText } from '@parlance/protocol/question-text';
+import { amountText } from '@parlance/protocol/spending';
 import {
   type About,
   type BlockView,
@@ -8,24 +10,27 @@ import {
   currentTurn,
   type Item,
   ParlanceError,
+  type ProviderModels,
   pendingQuestion,
   type QuestionView,
   type SessionView,
   type Skill,
+  subAgentsOf,
+  type UsageReport,
 } from '@parlance/sdk';
-import { counted } from '@parlance/ui/chat/cost.ts';
+import { costOfSession, counted, dollars, type Prices, usageText } from '@parlance/ui/chat/cost.ts';
 import { type Row, rowsOf } from '@parlance/ui/chat/rows.ts';
 import { printedRows, type RunRow } from '@parlance/ui/chat/runs.ts';
-import { NO_OFFERS, type Offers, parsePrompt } from '@parlance/ui/chat/slash.ts';
+import { NO_OFFERS, namesModel, type Offers, parsePrompt } from '@parlance/ui/chat/slash.ts';
 import { consoleNotice } from '../connection/browser.ts';
 import type { Connection } from '../connection/open.ts';
 import type { Draft } from '../terminal/editor.ts';
 import { loadHighlighter } from '../terminal/highlight.ts';
-import { type Key, Keyboard } from '../terminal/keys.ts';
-import { cut, padded, wrapped } from '../terminal/layout.ts';
+import { answersQuestions, type Key, Keyboard } from '../terminal/keys.ts';
+import { cut, padded, widthOf, wrapped } from '../terminal/layout.ts';
 import { safeLine, safeText } from '../terminal/safe-text.ts';
 import { type Frame, Screen } from '../terminal/screen.ts';
-import { themeFor } from '../terminal/theme.ts';
+import { type Background, backgroundFrom, backgroundIn, themeFor } from '../terminal/theme.ts';
 import { Approvals, type Approve, type Letter } from './approvals.ts';
 import { fileChoices, mentionedFiles, withFiles } from './attach.ts';
 import { Composer, type MenuChoice } from './composer.ts';
@@ -41,7 +46,7 @@ import {
   renderRow,
   unfinished,
 } from './render.ts';
-import { applyCommand, COMMANDS, type Command, commandChoices, parseCommand } from './slash.ts';
+import { applyCommand, COMMANDS, type Command, commandChoices, type Offered, parseCommand } from './slash.ts';
 
 export type AppOptions = {
   readonly settings: ChatSettings;
@@ -56,14 +61,19 @@ export type AppOptions = {
 
 const MAX_LISTED = 200;
 
+/** How long the terminal may take to tell its background; without an answer, `COLORFGBG` counts. */
+const ANSWER_MS = 150;
+
 export class ChatApp {
   readonly #conversation: Conversation;
   readonly #approvals: Approvals;
   readonly #composer: Composer;
-  readonly #contextFor: ReturnType<typeof createRenderContext>;
+  #contextFor: ReturnType<typeof createRenderContext>;
+  readonly #answered = Promise.withResolvers<void>();
   readonly #painter = new Painter(() => this.#picture());
   readonly #keyboard = new Keyboard({
     key: (key) => this.#key(key),
+    answered: (text) => this.#setBackground(backgroundIn(text)),
     changed: () => this.#painter.now(),
     ended: (code) => this.#leave(code),
   });
@@ -79,6 +89,8 @@ export class ChatApp {
   /** null until a slash is typed; of the folder of the session that is open then */
   #skills: { readonly session: string | null; readonly listed: readonly Skill[] } | null = null;
 
+  /** null until a model is named */
+  #providers: readonly ProviderModels[] | null = null;
   /** of MCP servers, loaded with the skills */
   #offers: Offers = NO_OFFERS;
   /** resources for the next message */
@@ -90,17 +102,31 @@ export class ChatApp {
   ) {
     const changed = () => this.#painter.later();
     const events = { changed, notice: (text: string) => this.#notice(text) };
-    this.#contextFor = createRenderContext({
-      theme: themeFor(process.stdout),
-      principal: connection.about.principal.id,
-    });
+    this.#contextFor = this.#contextsOn(backgroundFrom(process.env));
     this.#conversation = new Conversation(connection, events, options.settings);
     this.#approvals = new Approvals(this.#conversation, options.approve, (act) => this.#do(act));
     this.#composer = new Composer({
       history: () => this.#history,
       choicesFor: (draft) =>
-        menuChoices(draft, connection.about, { skills: this.#skillsFor(draft), offers: this.#offers }),
+        menuChoices(draft, connection.about, {
+          skills: this.#skillsFor(draft),
+          offers: this.#offers,
+          providers: this.#providersFor(draft),
+        }),
     });
+  }
+
+  #contextsOn(background: Background | null): ReturnType<typeof createRenderContext> {
+    const theme = themeFor(process.stdout, background);
+    return createRenderContext({ theme, principal: this.connection.about.principal.id });
+  }
+
+  /** Null: the terminal has told something else. */
+  #setBackground(background: Background | null): void {
+    if (background === null) return;
+    this.#contextFor = this.#contextsOn(background);
+    this.#answered.resolve();
+    this.#painter.later();
   }
 
   /** Those that are known so far: the first slash loads them. */
@@ -126,6 +152,21 @@ export class ChatApp {
     return this.#skills.listed;
   }
 
+  /** Those that are known so far: the first `/model` loads them. */
+  #providersFor({ text }: Draft): readonly ProviderModels[] {
+    if (this.#providers !== null || !namesModel(text)) return this.#providers ?? [];
+    this.#providers = [];
+    this.connection.parlance.models().then(
+      (listed) => {
+        this.#providers = listed;
+        this.#painter.later();
+      },
+      // Only a completion is missing.
+      () => undefined,
+    );
+    return this.#providers;
+  }
+
   /** Resolves with the exit code when the user exits. */
   async run(): Promise<number> {
     this.#keyboard.open();
@@ -144,9 +185,11 @@ export class ChatApp {
   async #begin(): Promise<void> {
     const { session, pick, message } = this.options;
     // Loads after the first prompt is shown, so that it does not delay it.
-    const highlighter = loadHighlighter();
-    if (session !== null) await this.#conversation.open(session, highlighter);
-    await highlighter;
+    // Lines that are printed keep their colours.
+    const background = answersQuestions() && Promise.race([this.#answered.promise, Bun.sleep(ANSWER_MS)]);
+    const ready = Promise.all([loadHighlighter(), background]);
+    if (session !== null) await this.#conversation.open(session, ready);
+    await ready;
     if (pick) await this.#pick();
     if (message !== '') this.#submit(message, 'queue');
   }
@@ -176,7 +219,7 @@ export class ChatApp {
   #footer(): Footer {
     const { view, settings, state } = this.#conversation;
     const { draft, choices, chosen } = this.#composer;
-    const { held, isDenying, isExplaining } = this.#approvals;
+    const { held, selected, isDenying, isExplaining } = this.#approvals;
     return {
       about: this.connection.about,
       view,
@@ -189,6 +232,7 @@ export class ChatApp {
       question: this.#question,
       answering: this.#answering !== null,
       held,
+      selected,
       explaining: isExplaining,
       sending: this.#sending > 0,
       hint: this.#interruption.isArmed ? 'Press Ctrl-C again to leave' : '',
@@ -208,8 +252,23 @@ export class ChatApp {
     if (this.#picker) this.#pickerKey(key, this.#picker);
     else if (held && name === 'enter') this.#choose(held);
     else if (held && name === 'escape') this.#composer.set('');
-    else if (!this.#controlKey(name)) this.#fieldKey(key, name);
+    else if (!this.#selectionKey(name) && !this.#controlKey(name)) this.#fieldKey(key, name);
     this.#painter.now();
+  }
+
+  /** While an approval takes the place of the empty field. True if the key was handled. */
+  #selectionKey(name: string): boolean {
+    const { selected, isDenying } = this.#approvals;
+    if (isDenying || !this.#composer.isEmpty) this.#approvals.unselect();
+    else if (name === 'up' || name === 'down') return this.#approvals.select(name);
+    else if (selected && name === 'enter') {
+      this.#choose(selected);
+      return true;
+    } else if (selected && name === 'escape') {
+      this.#approvals.unselect();
+      return true;
+    } else this.#approvals.unselect();
+    return false;
   }
 
   /** The letter stands alone in the field. */
@@ -358,6 +417,18 @@ export class ChatApp {
         rewind: async (what) => {
           for (const line of await conversation.rewind(what)) this.#notice(line);
         },
+        cost: async () => {
+          const { about, parlance } = this.connection;
+          const day = new Date().toISOString().slice(0, 10);
+          const [prices, today] = await Promise.all([
+            parlance.prices(),
+            parlance.usage.report({ from: day, to: day, user: about.principal.id }),
+          ]);
+          const lines = costLines(conversation.view, about, prices, today);
+          this.#painter.print(['', ...lines.flatMap((line) => wrapped(line, this.#renderContext.width))]);
+        },
+        agents: () =>
+          this.#painter.print(agentLines(this.connection.about, conversation, this.#renderContext)),
         attach: async (resource) => this.#attach(await this.connection.parlance.mcp.resource(resource)),
         notice: (text) => this.#notice(text),
         help: () => this.#painter.print(helpLines(this.#renderContext)),
@@ -451,7 +522,7 @@ const KEYS = [
   ['Ctrl-X, Ctrl-Enter', 'interrupt the turn with the message'],
   ['Alt-Enter, Ctrl-J, \\ Enter', 'new line'],
   ['Esc, Ctrl-C', 'interrupt the turn; Ctrl-C twice leaves'],
-  ['y, a, n, e', 'allow once, always, deny with a reason, explain; typed on, a message'],
+  ['y, a, n, e; ↑ ↓ Enter', 'allow once, always, deny with a reason, explain; typed on, a message'],
   ['↑ ↓', 'queued message, earlier messages'],
   ['@path', 'attach an image or a text file; Tab completes'],
   ['Ctrl-O', 'expand the last collapsed reasoning or output; again: the one before'],
@@ -470,20 +541,69 @@ function helpLines({ theme }: RenderContext): string[] {
   ];
 }
 
+// `/cost`: what the session has used, and what the user has used today.
+
+function costLines(view: SessionView, about: About, prices: Prices, today: UsageReport): string[] {
+  const { usage, spent } = view;
+  const cost = costOfSession(view, about, prices);
+  const counted = usage.inputTokens + usage.outputTokens;
+  const [row] = today.rows;
+  const session =
+    counted === 0
+      ? 'This session has used no tokens.'
+      : `This session: ${usageText(usage)} · ${cost === null ? 'no price is known' : dollars(cost)}.`;
+  const withOthers =
+    spent.tokens > counted
+      ? [`With its sub-agents: ${amountText('tokens', spent.tokens)}, ${dollars(spent.cost / 1e6)}.`]
+      : [];
+  const day = row?.calls
+    ? `Today (UTC): ${usageText(row)} · ${row.unpricedCalls === row.calls ? 'no price is known' : dollars(row.dollars)}.`
+    : 'Today (UTC): no calls of models.';
+  return [session, ...withOthers, day];
+}
+
+// `/agents`: those to choose from, and the sub-agents of the session.
+
+function agentLines(
+  about: About,
+  { view, settings }: Conversation,
+  { theme, width }: RenderContext,
+): string[] {
+  const domain = about.domains.find(({ id }) => id === (view.created?.domain ?? about.defaultDomain));
+  const current = settings.agent ?? domain?.defaultAgent;
+  const agents = about.agents.filter(({ id }) => !domain || domain.agents.includes(id));
+  const column = Math.max(0, ...agents.map(({ id }) => widthOf(safeLine(id))));
+  const children = subAgentsOf(view).flatMap(({ path, status, message, session }) => [
+    cut(
+      `  ${safeLine(pathText(path))}  ${theme.dim([status, message && safeLine(message)].filter(Boolean).join(': '))}`,
+      width,
+    ),
+    cut(theme.dim(`    parlance chat --session ${safeLine(session)}`), width),
+  ]);
+  return [
+    '',
+    theme.bold('Agents'),
+    ...agents.map(({ id, description }) =>
+      cut(
+        `${id === current ? theme.cyan('❯ ') : '  '}${padded(safeLine(id), column)}  ${theme.dim(safeLine(description))}`,
+        width,
+      ),
+    ),
+    theme.dim('  /agent NAME chooses one.'),
+    ...(children.length > 0 ? ['', theme.bold('Sub-agents of this session'), ...children] : []),
+  ];
+}
+
 // What can be completed: commands after a slash, files after an at sign.
 
-function menuChoices(
-  { text, cursor }: Draft,
-  about: About,
-  { skills, offers }: { readonly skills: readonly Skill[]; readonly offers: Offers },
-): MenuChoice[] {
+function menuChoices({ text, cursor }: Draft, about: About, offered: Offered): MenuChoice[] {
   const files = fileChoices(text, cursor).map(({ label, ...draft }) => ({
     draft,
     label,
     about: '',
     complete: false,
   }));
-  return [...commandChoices(text, about, skills, offers), ...files];
+  return [...commandChoices(text, about, offered), ...files];
 }
 
 // Messages that wait for their turn. ↑ in an empty field takes the last one back, to change or to drop it.

@@ -17,6 +17,7 @@ export class Approvals {
   /** the approval whose answer is being sent */
   #answered: string | null = null;
   #explaining = false;
+  #selected: { readonly letter: Letter; readonly approval: string } | null = null;
 
   constructor(
     private readonly conversation: Conversation,
@@ -28,6 +29,27 @@ export class Approvals {
   /** the letter that answers in a moment */
   get held(): Letter | null {
     return this.#held?.letter ?? null;
+  }
+
+  /** the letter that the arrow keys have moved to */
+  get selected(): Letter | null {
+    return this.#selected?.letter ?? null;
+  }
+
+  /** No answer is selected until an arrow key was pressed: Enter may have been meant for a message. False if none can be. */
+  select(direction: 'up' | 'down'): boolean {
+    const pending = this.#pending;
+    const offered = pending ? LETTERS.filter((letter) => this.#offers(letter, pending)) : [];
+    if (!pending || offered.length === 0) return false;
+    const at = offered.findIndex((letter) => letter === this.selected);
+    const next = direction === 'down' ? (at + 1) % offered.length : at <= 0 ? -1 : at - 1;
+    const letter = offered.at(next);
+    if (letter) this.#selected = { letter, approval: pending.approval };
+    return true;
+  }
+
+  unselect(): void {
+    this.#selected = null;
   }
 
   get isDenying(): boolean {
@@ -50,6 +72,7 @@ export class Approvals {
     const pending = this.#pending;
     if (pending?.approval !== this.#denying) this.#denying = null;
     if (pending?.approval !== this.#held?.approval) this.release();
+    if (pending?.approval !== this.#selected?.approval) this.unselect();
     if (pending && this.approve !== 'ask') this.#answer(pending, this.approve === 'all' ? 'once' : 'deny');
   }
 
@@ -71,6 +94,7 @@ export class Approvals {
 
   choose(letter: Letter): void {
     const pending = this.#pending;
+    this.unselect();
     if (!pending) return;
     if (letter === 'y') this.#answer(pending, 'once');
     else if (letter === 'a') this.#answer(pending, 'always');

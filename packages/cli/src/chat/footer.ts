@@ -2,6 +2,7 @@
 import { pathText } from '@parlance/protocol/question-text';
 import {
   type About,
+  type ApprovalView,
   type ConnectionState,
   currentTurn,
   type PlanView,
@@ -16,7 +17,7 @@ import type { Frame } from '../terminal/screen.ts';
 import type { Letter } from './approvals.ts';
 import type { MenuChoice } from './composer.ts';
 import type { ChatSettings } from './conversation.ts';
-import { askedLines, questionLines, queuedLine, type RenderContext } from './render.ts';
+import { approvalKeys, approvalLines, askedLines, queuedLine, type RenderContext } from './render.ts';
 
 export type Footer = {
   readonly about: About;
@@ -35,6 +36,8 @@ export type Footer = {
   readonly explaining: boolean;
   /** the letter that answers the question in a moment */
   readonly held: Letter | null;
+  /** the answer that the arrow keys have moved to */
+  readonly selected: Letter | null;
   /** a message is being sent */
   readonly sending: boolean;
   readonly hint: string;
@@ -57,14 +60,24 @@ export function footerFrame(live: readonly string[], footer: Footer, context: Re
   const menu = menuLines(footer, context);
   const after = [...menu, statusLine(footer, context)];
   const activity = activityLines(footer, context);
-  const room = Math.max(1, height - 1 - activity.length - field.lines.length - after.length - 1);
+  const answers = isAnswering(footer) ? approvalLines(footer.view.pending, context, footer) : null;
+  const prompt = answers ?? placeholder(field.lines, footer, context);
+  const room = Math.max(1, height - 1 - activity.length - prompt.length - after.length - 1);
   const shown = live.length > room ? live.slice(-room) : live;
   const before = [...shown, ...activity, theme.dim('─'.repeat(width))];
   return {
-    lines: [...before, ...placeholder(field.lines, footer, context), ...after],
-    cursor: field.cursor && { row: before.length + field.cursor.row, column: field.cursor.column },
+    lines: [...before, ...prompt, ...after],
+    cursor: answers
+      ? null
+      : field.cursor && { row: before.length + field.cursor.row, column: field.cursor.column },
   };
 }
+
+type Answering = Footer & { readonly view: { readonly pending: ApprovalView } };
+
+/** The answers of an approval take the place of the field until a message is typed. */
+const isAnswering = (footer: Footer): footer is Answering =>
+  footer.view.pending !== null && !footer.denying && (footer.draft.text === '' || footer.held !== null);
 
 function placeholder(
   lines: readonly string[],
@@ -72,24 +85,21 @@ function placeholder(
   { theme, width }: RenderContext,
 ): string[] {
   if (draft.text !== '' || denying) return [...lines];
-  const text =
-    view.pending || answering
-      ? answering
-        ? 'number, label or text'
-        : 'Answer the question above, or send a message'
-      : currentTurn(view)
-        ? 'Enter queues, Ctrl-S steers, Esc stops'
-        : 'Send a message, or / for commands, @ for files';
+  const text = answering
+    ? 'number, label or text'
+    : currentTurn(view)
+      ? 'Enter queues, Ctrl-S steers, Esc stops'
+      : 'Send a message, or / for commands, @ for files';
   return lines.map((line) => cut(`${line}${theme.dim(text)}`, width));
 }
 
 function activityLines(footer: Footer, context: RenderContext): string[] {
-  const { view, denying, explaining, held } = footer;
+  const { view, denying } = footer;
   const { theme, width, height } = context;
   const turn = currentTurn(view);
   const asked = footer.question ? askedLines(footer.question, context) : [];
   const question =
-    view.pending && !denying ? questionLines(view.pending, context, { explaining, held }) : asked;
+    view.pending && !denying && !isAnswering(footer) ? approvalKeys(view.pending, context) : asked;
   const working = turn && !view.pending && !footer.question ? [cut(workingLine(footer, context), width)] : [];
   const sending = footer.sending && (!turn || footer.state.status !== 'live') ? [theme.dim('Sending …')] : [];
   const queue = view.queued.map((input) =>

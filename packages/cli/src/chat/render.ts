@@ -456,35 +456,55 @@ const ANSWERS: Readonly<Record<Letter, string>> = {
   e: 'Explain',
 };
 
-type Question = {
+type Answers = {
   readonly explaining: boolean;
   /** the letter that answers in a moment */
   readonly held: Letter | null;
+  /** the answer that the arrow keys have moved to */
+  readonly selected: Letter | null;
 };
 
-/** The question: keys, and what "always" would allow, or what becomes of the letter that was typed. */
-export function questionLines(
-  { ask }: ApprovalView,
-  { theme, width }: RenderContext,
-  { explaining, held }: Question,
-): string[] {
+const offeredFor = ({ ask }: ApprovalView): readonly Letter[] =>
+  ask.grant === undefined ? ['y', 'n', 'e'] : ['y', 'a', 'n', 'e'];
+
+/** The answers in one line, above a message that is being written. */
+export function approvalKeys(approval: ApprovalView, { theme, width }: RenderContext): string[] {
   // Keep a key on the same line as its label.
-  const key = (letter: Letter) => {
-    const label = `${NO_BREAK}${ANSWERS[letter].replaceAll(' ', NO_BREAK)}`;
-    return letter === held ? theme.inverse(letter + label) : `${theme.bold(theme.yellow(letter))}${label}`;
-  };
-  const keys = [
-    key('y'),
-    ...(ask.grant === undefined ? [] : [key('a')]),
-    key('n'),
-    explaining ? theme.dim('Asking the model for an explanation …') : key('e'),
-  ];
+  const keys = offeredFor(approval).map(
+    (letter) => `${theme.bold(letter)}${NO_BREAK}${ANSWERS[letter].replaceAll(' ', NO_BREAK)}`,
+  );
   const lines = wrapped(keys.join('   '), width).map((line) => line.replaceAll(NO_BREAK, ' '));
+  return [...lines, ...wrapped(theme.dim('Ctrl-U empties the field to answer'), width)];
+}
+
+/** The answers as lines to choose from, what "always" would allow, and what the keys do. */
+export function approvalLines(
+  approval: ApprovalView,
+  { theme, width }: RenderContext,
+  { explaining, held, selected }: Answers,
+): string[] {
+  const marked = held ?? selected;
+  const lines = offeredFor(approval).flatMap((letter) => {
+    const key = theme.bold(theme.yellow(letter));
+    const isWaiting = letter === 'e' && explaining;
+    const text = isWaiting ? theme.dim('Asking the model for an explanation …') : `${key} ${ANSWERS[letter]}`;
+    const line = letter === marked ? `${theme.cyan('❯')} ${theme.bold(text)}` : `  ${text}`;
+    return letter === 'a' ? [line, ...grantLines(approval, { theme, width })] : [line];
+  });
   const hint = held
     ? theme.yellow(`“${ANSWERS[held]}” is chosen: Enter confirms it now, Esc takes it back.`)
-    : theme.dim(grantLine(ask.grant));
-  return [...lines, ...wrapped(hint, width)];
+    : theme.dim('A letter, or ↑↓ and Enter. Anything else is a message.');
+  const missing = approval.ask.grant === undefined ? grantLines(approval, { theme, width }) : [];
+  return [...lines, ...missing, ...wrapped(hint, width)];
 }
+
+const grantLines = (
+  { ask }: ApprovalView,
+  { theme, width }: Pick<RenderContext, 'theme' | 'width'>,
+): string[] =>
+  hanging(wrapped(grantLine(ask.grant), Math.max(10, width - 4)), '    ', '    ').map((line) =>
+    theme.dim(line),
+  );
 
 function grantLine(grant: string | undefined): string {
   if (grant === undefined) return '“Always” is not available: it would allow more than this call.';

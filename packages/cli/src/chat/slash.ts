@@ -1,5 +1,5 @@
 /** Slash commands: those of the console, and those only useful in a terminal. */
-import type { About } from '@parlance/sdk';
+import type { About, ProviderModels } from '@parlance/sdk';
 import {
   applySlash,
   type NamedSkill,
@@ -18,6 +18,8 @@ const OWN = [
   { name: 'sessions', about: 'Choose another session' },
   { name: 'new', about: 'Start a new session' },
   { name: 'open', about: 'Open this session in the console' },
+  { name: 'cost', about: 'Tokens and cost of this session, and of today' },
+  { name: 'agents', about: 'The agents to choose from, and the sub-agents of this session' },
   { name: 'rewind', about: 'Show what a rewind to before the last message takes back' },
   { name: 'rewind now', about: 'Take back the last message and its changes of files' },
   { name: 'rewind files', about: 'Take back only its changes of files' },
@@ -34,17 +36,23 @@ export function parseCommand(text: string): Command | null {
   return own ? { name: own.name, argument: '' } : parseSlash(text);
 }
 
+/** What else completes a slash. */
+export type Offered = {
+  readonly skills?: readonly NamedSkill[];
+  readonly offers?: Offers;
+  readonly providers?: readonly ProviderModels[];
+};
+
 export function commandChoices(
   text: string,
   about: About,
-  skills: readonly NamedSkill[] = [],
-  offers: Offers = NO_OFFERS,
+  { skills = [], offers = NO_OFFERS, providers = [] }: Offered = {},
 ): MenuChoice[] {
   const own = /^\/[a-z]*$/i.test(text)
     ? OWN.filter(({ name }) => `/${name}`.startsWith(text.toLowerCase()))
     : [];
   return [
-    ...slashChoices(text, about, [], skills, offers).map(({ text, label, about, complete }) => ({
+    ...slashChoices(text, about, providers, skills, offers).map(({ text, label, about, complete }) => ({
       draft: draftOf(text),
       label,
       about,
@@ -71,6 +79,8 @@ export type CommandContext = SlashContext & {
   newSession(): void;
   open(): Promise<unknown>;
   rewind(what: Rewind): Promise<unknown>;
+  cost(): Promise<unknown>;
+  agents(): void;
   quit(): void;
 };
 
@@ -97,6 +107,11 @@ export async function applyCommand(command: Command, about: About, context: Comm
     case 'rewind undo':
       await context.rewind('undo');
       return;
+    case 'cost':
+      await context.cost();
+      return;
+    case 'agents':
+      return context.agents();
     case 'quit':
       return context.quit();
     default:

@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test';
-import { type Key, KeyReader } from './keys.ts';
+import { KeyReader } from './keys.ts';
 
-const brief = (key: Key): string => (key.kind === 'key' ? `<${key.name}>` : `${key.kind}:${key.text}`);
+const brief = (key: ReturnType<KeyReader['read']>[number]): string =>
+  key.kind === 'key' ? `<${key.name}>` : `${key.kind}:${key.text}`;
 
 /** For any split of the bytes. */
 function read(text: string): string[] {
@@ -27,6 +28,8 @@ test.each([
   ['\x7f\x08\x1b\x7f', ['<backspace>', '<backspace>', '<alt-backspace>']],
   ['\x03\x04\x0c', ['<ctrl-c>', '<ctrl-d>', '<ctrl-l>']],
   ['\t\x1b[Z', ['<tab>', '<shift-tab>']],
+  ['a\x1b]11;rgb:ffff/ffff/ffff\x1b\\b', ['text:a', 'answer:11;rgb:ffff/ffff/ffff', 'text:b']],
+  ['\x1b]11;rgb:00/00/00\x07', ['answer:11;rgb:00/00/00']],
   ['a\x1b[99;5ub', ['text:a', '<ctrl-c>', 'text:b']],
   ['\x1b[200~one\r\ntwo\x1b[31m\x1b[201~x', ['paste:one\ntwo\x1b[31m', 'text:x']],
   ['\x1b[?1;2cq', ['text:?1;2cq']],

@@ -8,6 +8,9 @@ export type Key =
   /** `name` includes its modifiers: `ctrl-c`, `alt-enter`, `shift-tab` */
   | { readonly kind: 'key'; readonly name: string };
 
+/** What a terminal tells about itself, without the escape sequences around it. */
+type Answer = { readonly kind: 'answer'; readonly text: string };
+
 const PASTE_START = '\x1b[200~';
 const PASTE_END = '\x1b[201~';
 /** Larger pastes are cut, so that a missing end sequence cannot fill the memory. */
@@ -40,7 +43,9 @@ const BY_CODE: Readonly<Record<number, string>> = {
 };
 const ESCAPE = '\u001b';
 const CSI = new RegExp(`^${ESCAPE}\\[([\\d;:]*)([A-Za-z~])`);
-const UNFINISHED = new RegExp(`^${ESCAPE}(?:[[O][\\d;:]*)?$`);
+const UNFINISHED = new RegExp(`^${ESCAPE}(?:[[O][\\d;:]*|\\](?:\\d{1,3}(?:;[ -~]{0,200}${ESCAPE}?)?)?)?$`);
+/** Ends with BEL or `ESC \\`. */
+const OSC = new RegExp(`^${ESCAPE}\\](\\d{1,3};[ -~]{0,200}?)(?:\\u0007|${ESCAPE}\\\\)`);
 
 /** Modifiers of xterm and of the kitty protocol: one more than the sum of shift 1, alt 2, control 4. */
 function modified(name: string, modifiers: string | undefined): string {
@@ -70,6 +75,9 @@ function controlKey(character: string): Key | null {
   return code <= 26 ? { kind: 'key', name: `ctrl-${String.fromCharCode(code + 96)}` } : null;
 }
 
+/** Also the beginning of an answer of the terminal. */
+const ALT_BRACKET = '\x1b]';
+
 /** Without control characters. */
 const TEXT = /^\P{Cc}+/u;
 
@@ -78,9 +86,9 @@ export class KeyReader {
   #pending = '';
   #pasted: string | null = null;
 
-  read(chunk: string): Key[] {
+  read(chunk: string): (Key | Answer)[] {
     this.#pending += chunk;
-    const keys: Key[] = [];
+    const keys: (Key | Answer)[] = [];
     for (;;) {
       const key = this.#pasted === null ? this.#next() : this.#paste();
       if (key === undefined) return keys;
@@ -88,19 +96,20 @@ export class KeyReader {
     }
   }
 
-  /** If true and nothing follows shortly, call it: a lone escape is the key. */
+  /** If true and nothing follows shortly, call `flush`: a lone escape is the key. */
   get isWaiting(): boolean {
-    return this.#pending === '\x1b';
+    return this.#pending === '\x1b' || this.#pending === ALT_BRACKET;
   }
 
   flush(): Key[] {
     if (!this.isWaiting) return [];
+    const name = this.#pending === ALT_BRACKET ? 'alt-]' : 'escape';
     this.#pending = '';
-    return [{ kind: 'key', name: 'escape' }];
+    return [{ kind: 'key', name }];
   }
 
   /** Undefined: more input is needed. Null: an unknown key. */
-  #next(): Key | null | undefined {
+  #next(): Key | Answer | null | undefined {
     const text = this.#pending;
     if (text === '') return undefined;
     if (text.startsWith(PASTE_START)) {
@@ -114,6 +123,9 @@ export class KeyReader {
     if (UNFINISHED.test(text)) return undefined;
     const [whole, parameters = '', final = ''] = CSI.exec(text) ?? [];
     if (whole !== undefined) return this.#take(whole.length, csiKey(parameters, final));
+    const [answer, said] = OSC.exec(text) ?? [];
+    if (answer !== undefined && said !== undefined)
+      return this.#take(answer.length, { kind: 'answer', text: said });
     if (text[1] === 'O') {
       const name = BY_LETTER[text.charAt(2)];
       return this.#take(3, name === undefined ? null : { kind: 'key', name });
@@ -125,7 +137,7 @@ export class KeyReader {
     return this.#take(2, { kind: 'key', name: `alt-${name}` });
   }
 
-  #take(length: number, key: Key | null): Key | null {
+  #take<Read extends Key | Answer>(length: number, key: Read | null): Read | null {
     this.#pending = this.#pending.slice(length);
     return key;
   }
@@ -145,6 +157,11 @@ export class KeyReader {
 // Reads the keyboard of a terminal in raw mode, and reports terminal events.
 
 const BRACKETED_PASTE = { on: '\x1b[?2004h', off: '\x1b[?2004l' };
+/** The console of Linux shows what it does not know. */
+export const answersQuestions = ({ TERM, NO_COLOR } = process.env): boolean => TERM !== 'linux' && !NO_COLOR;
+
+/** Asks for the colour of the background. */
+const ASK_BACKGROUND = '\x1b]11;?\x1b\\';
 const SHOW_CURSOR = '\x1b[?25h';
 /**
  * A lone escape counts as a key if nothing follows for this long. On slow connections, sequences arrive in
@@ -159,6 +176,8 @@ const ENDING = ['SIGTERM', 'SIGHUP', 'SIGINT'] as const;
 
 export type KeyboardEvents = {
   key(key: Key): void;
+  /** The terminal answered what it was asked when it was opened: the colour of its background. */
+  answered(text: string): void;
   /** The size changed, or the process is in the foreground again: redraw everything. */
   changed(): void;
   /** The terminal is gone, or a signal arrived; `code` is the exit code. */
@@ -180,7 +199,7 @@ export class Keyboard {
     stdout.on('resize', this.#changed).on('error', this.#gone);
     for (const signal of ENDING) process.on(signal, this.#signalled);
     process.on('exit', this.#exited);
-    stdout.write(BRACKETED_PASTE.on);
+    stdout.write(BRACKETED_PASTE.on + (answersQuestions() ? ASK_BACKGROUND : ''));
   }
 
   /** Restores the terminal. */
@@ -221,7 +240,9 @@ export class Keyboard {
   readonly #data = (bytes: Buffer | string): void => {
     if (this.#timer) clearTimeout(this.#timer);
     const text = typeof bytes === 'string' ? bytes : this.#decoder.write(bytes);
-    for (const key of this.#reader.read(text)) this.events.key(key);
+    for (const key of this.#reader.read(text))
+      if (key.kind === 'answer') this.events.answered(key.text);
+      else this.events.key(key);
     if (this.#reader.isWaiting) this.#timer = setTimeout(this.#flush, ESCAPE_MS);
   };
 

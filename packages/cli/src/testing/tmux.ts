@@ -14,6 +14,8 @@ export type TerminalOptions = {
   readonly env?: Readonly<Record<string, string>>;
   readonly columns?: number;
   readonly rows?: number;
+  /** the terminal tells it when it is asked; without it, the terminal does not answer */
+  readonly background?: string;
   /** Runs it in an interactive shell, which can stop it and bring it back. */
   readonly isInShell?: boolean;
 };
@@ -58,7 +60,20 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
   const shown = options.isInShell
     ? 'PS1="shell> " exec sh -i'
     : `${command}; echo "exit $?"; exec sleep 1000`;
-  await tmux('new-session', '-d', '-x', String(columns), '-y', String(rows), shown);
+  // The server ends without a session, so that the style is set with the first one.
+  const style = options.background ? ['set', '-g', 'window-style', `bg=${options.background}`, ';'] : [];
+  await tmux(
+    'start-server',
+    ';',
+    ...style,
+    'new-session',
+    '-d',
+    '-x',
+    String(columns),
+    '-y',
+    String(rows),
+    shown,
+  );
   await tmux('set', '-s', 'escape-time', '0');
   if (options.isInShell) await tmux('send-keys', command, 'Enter');
 

@@ -65,3 +65,17 @@ export function duration(ms: number): string {
   if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
   return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;
 }
+
+/** `1.2K tokens in, 300 out` */
+export const shortUsage = ({ inputTokens, outputTokens }: Usage): string =>
+  `${shortNumber(inputTokens)} tokens in, ${shortNumber(outputTokens)} out`;
+
+export const usageText = ({ inputTokens, outputTokens, cachedTokens, reasoningTokens }: Usage): string =>
+  [
+    `${inputTokens.toLocaleString()} tokens in`,
+    cachedTokens ? `${cachedTokens.toLocaleString()} of them cached` : '',
+    `${outputTokens.toLocaleString()} out`,
+    reasoningTokens ? `${reasoningTokens.toLocaleString()} of them reasoning` : '',
+  ]
+    .filter(Boolean)
+    .join(', ');

@@ -24,7 +24,7 @@ import { hrefOf } from '../state/router.ts';
 import { parlance, useServer } from '../state/server.ts';
 import { CallCard } from './call-card.tsx';
 import { ChangedFiles } from './changed-files.tsx';
-import { costOf, dollars, duration, priceOf, shortNumber } from './cost.ts';
+import { costOf, dollars, duration, priceOf, shortNumber, shortUsage, usageText } from './cost.ts';
 import { Parts } from './parts.tsx';
 import { RewindDialog } from './rewind-dialog.tsx';
 import {
@@ -446,25 +446,6 @@ const CANCELLED: Readonly<Record<'cancelled' | 'superseded' | 'denied', string>>
   superseded: 'Interrupted by a new message',
   denied: 'Ended: a call was denied',
 };
-
-/** `1.2K tokens in, 300 out` */
-export const shortUsage = ({ inputTokens, outputTokens }: TurnView['usage']): string =>
-  `${shortNumber(inputTokens)} tokens in, ${shortNumber(outputTokens)} out`;
-
-export const usageText = ({
-  inputTokens,
-  outputTokens,
-  cachedTokens,
-  reasoningTokens,
-}: TurnView['usage']): string =>
-  [
-    `${inputTokens.toLocaleString()} tokens in`,
-    cachedTokens ? `${cachedTokens.toLocaleString()} of them cached` : '',
-    `${outputTokens.toLocaleString()} out`,
-    reasoningTokens ? `${reasoningTokens.toLocaleString()} of them reasoning` : '',
-  ]
-    .filter(Boolean)
-    .join(', ');
 
 // A conversation that the session took over from elsewhere.
 

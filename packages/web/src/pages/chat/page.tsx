@@ -6,8 +6,8 @@ import { Announcer } from '@parlance/ui/chat/announcer.tsx';
 import { type Chosen, Pickers, useCommands } from '@parlance/ui/chat/commands.tsx';
 import { Composer } from '@parlance/ui/chat/composer.tsx';
 import { ConnectionChip } from '@parlance/ui/chat/connection-chip.tsx';
-import { costOfSession, dollars, modelOf } from '@parlance/ui/chat/cost.ts';
-import { Branches, IsLatest, shortUsage, usageText } from '@parlance/ui/chat/row.tsx';
+import { costOfSession, dollars, modelOf, shortUsage, usageText } from '@parlance/ui/chat/cost.ts';
+import { Branches, IsLatest } from '@parlance/ui/chat/row.tsx';
 import {
   type Chosen as ChosenVersions,
   messagesOf,
