@@ -90,6 +90,7 @@ export default defineConfig({
     },
     sidebar: [
       { text: 'Start', items: guides('quick-start', 'install', 'concepts', 'console', 'clients', 'sdk') },
+      { text: 'Tasks', items: guides('chat-on-your-site', 'claude-code', 'phone') },
       {
         text: 'Guides',
         items: guides(
@@ -118,6 +119,8 @@ export default defineConfig({
             'limits',
             'operations',
             'backup',
+            'upgrade',
+            'uninstall',
             'container',
             'cluster',
           ),

@@ -1,4 +1,6 @@
 /** The default theme with the colours and fonts of the console, and a link to it. */
+
+import { useData } from 'vitepress';
 import DefaultTheme from 'vitepress/theme-without-fonts';
 import { h } from 'vue';
 import './style.css';
@@ -9,8 +11,13 @@ const consoleLink = () => h('a', { class: 'console-link', href: '/', target: '_s
 export default {
   extends: DefaultTheme,
   Layout: () =>
-    h(DefaultTheme.Layout, null, {
-      'nav-bar-content-after': consoleLink,
-      'nav-screen-content-after': consoleLink,
-    }),
+    // The first page shows its first table as cards.
+    h(
+      DefaultTheme.Layout,
+      { class: { 'first-page': useData().page.value.relativePath === 'index.md' } },
+      {
+        'nav-bar-content-after': consoleLink,
+        'nav-screen-content-after': consoleLink,
+      },
+    ),
 };
