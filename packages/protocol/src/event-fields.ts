@@ -172,6 +172,8 @@ export const Delegation = ChildRef.extend({
   key: z.string(),
   /** the call ends at once, and the outcome arrives as an input */
   background: z.literal(true).optional(),
+  /** a new one works in a copy of the folder, and a person decides about its changes */
+  worktree: z.literal(true).optional(),
 });
 export type Delegation = z.infer<typeof Delegation>;
 

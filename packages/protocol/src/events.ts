@@ -62,6 +62,8 @@ export const EVENTS = {
     cwd: z.string().optional(),
     /** if it is a sub-agent */
     parent: ParentRef.optional(),
+    /** its tools work in a copy of the folder; a person decides about the changes */
+    worktree: z.literal(true).optional(),
   }),
   /**
    * Part of an imported conversation: a user message, if it starts with one, and the items that follow it. It

@@ -30,6 +30,7 @@ import type { Checkpoints } from '../core/ports/checkpoints.ts';
 import type { CustomModules } from '../core/ports/custom-modules.ts';
 import type { Project } from '../core/ports/project.ts';
 import type { Folders, Tool } from '../core/ports/tool.ts';
+import type { Worktrees } from '../core/ports/worktrees.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
 import { native } from '../dialects/native/dialect.ts';
 import type { Authenticator } from '../http/authenticator.ts';
@@ -45,6 +46,7 @@ import { type Guard, openGuard } from '../tools/guard.ts';
 import { builtInTools } from '../tools/index.ts';
 import { type McpTools, openMcp } from '../tools/mcp/open.ts';
 import { findSandbox, type Sandbox } from '../tools/shell/sandbox.ts';
+import type { LocalWorktrees } from '../tools/worktrees/worktrees.ts';
 import { agentCatalog, chainsIn, DEFAULT_INSTRUCTIONS } from './domains.ts';
 import { liveProvider, providersByModel } from './model-provider.ts';
 import { openPrices, type Prices } from './prices.ts';
@@ -107,7 +109,11 @@ export async function openBackend(
   for (const model of chainsIn(live.current, catalog)) providerFor(model);
   const { mcpServers } = live.current;
   const toolParts = { clients, sandbox, catalog, mcpServers, store, secret, log };
-  const { tools, folders, mcp, custom, guard, project } = await openTools(config, toolParts, resources);
+  const { tools, folders, mcp, custom, guard, project, worktrees } = await openTools(
+    config,
+    toolParts,
+    resources,
+  );
   followSettings(live, { catalog, mcp, dialects, log });
   const engine = createEngine({
     store: metered(store, metrics),
@@ -140,6 +146,7 @@ export async function openBackend(
     root: config.cwd,
     folders,
     checkpoints: openCheckpoints(config, { guard, store, log }, resources),
+    worktrees,
     project,
     approvalMode: config.approval,
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
@@ -220,7 +227,7 @@ type ToolParts = {
   readonly catalog: AgentCatalog;
   /** those configured at startup */
   readonly mcpServers: Config['mcpServers'];
-  readonly store: Pick<Storage['store'], 'settings' | 'decisions' | 'revocations'>;
+  readonly store: Pick<Storage['store'], 'settings' | 'decisions' | 'revocations' | 'load'>;
   readonly secret: Storage['secret'];
   readonly log: Log;
 };
@@ -232,6 +239,7 @@ type OpenTools = {
   readonly custom: CustomModules;
   readonly guard: Guard;
   readonly project: Project | undefined;
+  readonly worktrees: Worktrees | undefined;
 };
 
 async function openTools(
@@ -245,6 +253,7 @@ async function openTools(
     readOnly: [INSTALLATION, ...imports.readOnly, ...config.skillFolders],
     writable: [WORKSPACE, ...imports.writable],
     trust: { root: config.cwd, folders: config.trustedFolders },
+    originOf: (root) => worktrees?.originOf(root),
   });
   resources.defer(() => guard.close());
   const agents = () => catalog.listed.agents.map((agent) => agent.id);
@@ -265,9 +274,13 @@ async function openTools(
   resources.defer(store.revocations.follow(() => void reload()));
   const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
   const project = await projectOf(config, { guard, catalog, store, log });
+  const worktrees = config.subAgents > 0 ? openWorktrees(config, { guard, folders, store, log }) : undefined;
   const fixed = [...builtIn, ...(project ? [project.tool] : []), ...customTools];
-  return { tools: toolsByName(fixed, mcp), folders, mcp, custom, guard, project };
+  return { tools: toolsByName(fixed, mcp), folders, mcp, custom, guard, project, worktrees };
 }
+
+/** Of files that a worktree may have at most, twice, if checkpoints are switched off. */
+const DEFAULT_SPACE = 1024 ** 3;
 
 /** Loaded unless it is switched off. */
 async function projectOf(
@@ -361,6 +374,52 @@ function openCheckpoints(
     restore: async (request) => (await open()).restore(request),
     knows: async (session) => (await open()).knows(session),
     forget: async (session) => (await open()).forget(session),
+  };
+}
+
+/** Loaded before the first one is made or used. */
+function openWorktrees(
+  { data, cwd, checkpointSpace, checkpointFiles: maxEntries }: Config,
+  {
+    guard,
+    folders,
+    store,
+    log,
+  }: Pick<ToolParts, 'log'> & {
+    readonly guard: Guard;
+    readonly folders: Folders;
+    readonly store: Pick<Storage['store'], 'load'>;
+  },
+): Worktrees & { readonly originOf: (root: string) => string | undefined } {
+  let opened: Promise<LocalWorktrees> | null = null;
+  let loaded: LocalWorktrees | null = null;
+  const open = () => {
+    opened ??= import('../tools/worktrees/worktrees.ts').then((module) => {
+      loaded = new module.LocalWorktrees({
+        data,
+        guard,
+        maxEntries,
+        maxBytes: (checkpointSpace || DEFAULT_SPACE) / 2,
+        exists: async (ref) => (await store.load(ref)) !== null,
+        check: async (folder) => {
+          if (folder !== realpathSync(cwd)) await folders.check(folder);
+        },
+        log,
+      });
+      return loaded;
+    });
+    return opened;
+  };
+  return {
+    originOf: (root) => loaded?.originOf(root),
+    make: async (...given) => (await open()).make(...given),
+    folder: async (session) => (await open()).folder(session),
+    changes: async (session) => (await open()).changes(session),
+    apply: async (...given) => (await open()).apply(...given),
+    discard: async (session) => (await open()).discard(session),
+    forget: async (session) => {
+      if (loaded || existsSync(join(data, 'worktrees'))) await (await open()).forget(session);
+    },
   };
 }
 

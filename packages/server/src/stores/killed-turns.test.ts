@@ -1,5 +1,8 @@
 /** Turns of an engine that is killed at any append, on the stores that servers use. */
-import { describe, expect, test } from 'bun:test';
+import { afterAll, describe, expect, test } from 'bun:test';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type DurableEvent, type SpendLimit, textOf, textPart } from '@parlance/protocol';
 import { z } from 'zod';
 import type { SessionStore, UsageStore } from '../core/ports/event-store.ts';
@@ -8,12 +11,14 @@ import { defineTool } from '../core/ports/tool.ts';
 import { ROLES } from '../core/session/agent-catalog.ts';
 import { CALLER, countingIds, createHarness, type Harness, SESSION } from '../testing/harness.ts';
 import { mortalStore } from '../testing/mortal-store.ts';
+import { mortalWorktrees } from '../testing/mortal-worktrees.ts';
 import { answerWith } from '../testing/play-scenario.ts';
 import { calls, conversationProvider, says } from '../testing/scripted-provider.ts';
 import { scratchFolder } from '../testing/stores/contract/scratch.ts';
 import { noPostgres, openNode, testServer } from '../testing/stores/postgres.ts';
 import { until } from '../testing/until.ts';
 import { agentTool } from '../tools/agent.ts';
+import { LocalWorktrees } from '../tools/worktrees/worktrees.ts';
 import { openSqliteStore } from './sqlite/open.ts';
 
 type Store = SessionStore & { readonly usage: UsageStore };
@@ -46,7 +51,9 @@ type Script = {
   /** appends of `engine`, during which it is not killed */
   readonly setup: number;
   /** an engine of the process; `first` is false after the kill */
-  engine(store: Store, ids: () => string, first: boolean): Promise<Harness>;
+  engine(store: Store, ids: () => string, first: boolean, dead: Promise<void>): Promise<Harness>;
+  /** resolves when the process that was killed has no effect any more */
+  settled?(): Promise<unknown>;
   /** What a client does, again after the kill, until all is done. */
   client(harness: Harness): Promise<void>;
   check(events: readonly DurableEvent[], store: Store): Promise<void>;
@@ -64,7 +71,12 @@ async function killEverywhere(disk: () => Promise<Disk>, { when, share }: Kills,
     const ids = countingIds();
     const store = await place.open();
     const process = mortalStore(store, at, when);
-    const first = await script.engine({ ...store, ...process.store, usage: store.usage }, ids, true);
+    const first = await script.engine(
+      { ...store, ...process.store, usage: store.usage },
+      ids,
+      true,
+      process.dead,
+    );
     const done = script
       .client(first)
       .then(() => 'done' as const)
@@ -75,9 +87,10 @@ async function killEverywhere(disk: () => Promise<Disk>, { when, share }: Kills,
       expect(at).toBeGreaterThan(script.setup + 3);
       return;
     }
+    await script.settled?.();
     const reopened = await place.open();
     try {
-      const second = await script.engine(reopened, ids, false);
+      const second = await script.engine(reopened, ids, false, new Promise(() => undefined));
       await second.engine.recover();
       await script.client(second);
       const events = await second.engine.events(SESSION, 0, 1_000);
@@ -232,6 +245,81 @@ const delegation: Script = {
   },
 };
 
+/** Where the sub-agent with a worktree works; made anew for each kill. */
+let place = '';
+let merges: ReturnType<typeof mortalWorktrees>;
+afterAll(() => rmSync(place, { recursive: true, force: true }));
+
+/** A sub-agent that writes in a copy of the folder; a person applies what it has written. */
+const merging: Script = {
+  setup: 0,
+  settled: () => merges.settled(),
+  engine(store, ids, first, dead) {
+    merges = mortalWorktrees(dead);
+    if (first) {
+      rmSync(place, { recursive: true, force: true });
+      place = mkdtempSync(join(tmpdir(), 'parlance-merging-'));
+      mkdirSync(join(place, 'work'));
+      writeFileSync(join(place, 'work/a.txt'), 'before');
+    }
+    const worktrees = new LocalWorktrees({
+      data: join(place, 'data'),
+      guard: { hide: [] },
+      maxEntries: 100,
+      maxBytes: 1_000_000,
+      exists: async (ref) => (await store.load(ref)) !== null,
+      check: async () => undefined,
+      log: SILENT,
+    });
+    const provider = {
+      ...conversationProvider({
+        Go: [answerWith(spawn('one', 'One', { worktree: true })), says('Done.')],
+        One: [calls('write', {}), says('Written.')],
+      }),
+      contextLimit: 10_000,
+    };
+    const parts = {
+      provider,
+      worktrees: merges.wrap(worktrees),
+      root: join(place, 'work'),
+      ...(first && { log: SILENT }),
+    };
+    return createHarness([], { store, ids, parts, tools: [agentTool(() => ROLES), WRITE] });
+  },
+  async client({ engine }) {
+    const parts = [textPart('Go')];
+    await engine.send(SESSION, { type: 'input.submit', parts }, { ...CALLER, key: 'once' });
+    await until(async () => {
+      const { questions } = await engine.snapshot(SESSION);
+      for (const { question } of questions)
+        await engine
+          .answerQuestion(question, { answers: { merge: ['Apply'] } }, CALLER)
+          .catch(() => undefined);
+      return only(await engine.events(SESSION, 0, 1_000), 'turn.ended').length > 0;
+    });
+  },
+  async check(events) {
+    expect(only(events, 'question.asked')).toHaveLength(1);
+    expect(only(events, 'question.answered')).toMatchObject([{ outcome: 'answered' }]);
+    expect(textOf(only(events, 'tool.ended')[0]?.parts ?? [])).toBe(
+      'Written.\n\nApplied to the working folder: a.txt (modified).',
+    );
+    expect(readFileSync(join(place, 'work/a.txt'), 'utf8')).toBe('after');
+  },
+};
+
+const WRITE = defineTool({
+  name: 'write',
+  description: 'Writes a file.',
+  input: z.object({}),
+  repeatable: true,
+  approval: () => null,
+  run: async (_input, { root }) => {
+    writeFileSync(join(root, 'a.txt'), 'after');
+    return { parts: [textPart('written')] };
+  },
+});
+
 const failing: Provider = {
   name: 'scripted',
   model: 'first',
@@ -252,5 +340,7 @@ for (const [name, { skip, make }] of Object.entries(DISKS))
           killEverywhere(make, { when, share }, fallback));
         test(`${when} it is written, with sub-agents ${part}: each exists once, has one effect, and its outcome arrives once`, () =>
           killEverywhere(make, { when, share }, delegation));
+        test(`${when} it is written, with a worktree ${part}: its changes are asked about once, and applied once`, () =>
+          killEverywhere(make, { when, share }, merging));
       }
   });

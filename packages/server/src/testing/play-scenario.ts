@@ -15,6 +15,7 @@ import type { Checkpoints } from '../core/ports/checkpoints.ts';
 import type { Project } from '../core/ports/project.ts';
 import type { Provider } from '../core/ports/provider.ts';
 import { defineTool, type Tool } from '../core/ports/tool.ts';
+import type { Worktrees } from '../core/ports/worktrees.ts';
 import { ROLES } from '../core/session/agent-catalog.ts';
 import { agentTool } from '../tools/agent.ts';
 import { askUser } from '../tools/ask-user.ts';
@@ -33,6 +34,8 @@ type End = {
   /** a tool that edits files, and their checkpoints */
   readonly edits?: boolean;
   readonly spendLimits?: readonly SpendLimit[];
+  /** a sub-agent has changed two files, one of which cannot be applied */
+  readonly merges?: boolean;
   /** the working folder has an AGENTS.md that nobody has accepted yet */
   readonly instructed?: boolean;
 };
@@ -51,6 +54,7 @@ export const scenario =
       edits = false,
       spendLimits = [],
       instructed = false,
+      merges = false,
     }: End = {},
   ): Scenario =>
   async () => {
@@ -61,6 +65,7 @@ export const scenario =
         ...(provider && { provider }),
         ...(edits && { checkpoints: CHECKPOINTS }),
         ...(instructed && { project: instructedProject() }),
+        ...(merges && { worktrees: WORKTREES }),
       },
       tools: edits ? [...tools, EDIT] : tools,
     });
@@ -80,6 +85,26 @@ const EDIT = defineTool({
   changes: ({ path }) => [path],
   run: async ({ path }) => ({ parts: [textPart(`${path} edited`)] }),
 });
+
+const WORKTREES: Worktrees = {
+  make: async () => undefined,
+  folder: async () => '/worktree',
+  changes: async () => ({
+    files: [
+      { path: 'src/app.ts', change: 'modified', patch: '@@\n-one\n+two\n' },
+      { path: 'notes.md', change: 'added', conflict: 'it was changed in the working folder since' },
+    ],
+    more: 0,
+    hash: 'a'.repeat(64),
+  }),
+  apply: async () => ({
+    applied: [{ path: 'src/app.ts', change: 'modified' }],
+    kept: [{ path: 'notes.md', reason: 'it was changed in the working folder since' }],
+    more: 0,
+  }),
+  discard: async () => undefined,
+  forget: async () => undefined,
+};
 
 /** A folder with one file, which is decided about once. */
 function instructedProject(): Project {

@@ -507,6 +507,20 @@ export const SCENARIOS: Readonly<Record<string, Scenario>> = {
     { last: 'child.stopped' },
   ),
 
+  'sub-agent-merge': delegated(
+    {
+      Go: [spawns('writer', { worktree: true }), says('Applied, but for the notes.')],
+      Work: [calls('lookup', { word: 'parlance' }), says('Written.')],
+    },
+    async ({ engine, nextEvent }) => {
+      const asked = nextEvent('question.asked');
+      await say(engine, 'Go');
+      await asked;
+      await engine.send(SESSION, reply('1'), CALLER);
+    },
+    { merges: true },
+  ),
+
   'sub-agent-in-background': delegated(
     {
       Go: [spawns('slow', { background: true }), says('It works.'), says('It is a word.')],

@@ -23,6 +23,10 @@ const Input = z
       .boolean()
       .optional()
       .describe('true: go on at once; the result arrives later as a message.'),
+    worktree: z
+      .boolean()
+      .optional()
+      .describe('true: it works in a copy of the folder, and the user decides about its changes.'),
   })
   .superRefine(({ action, task }, context) => {
     if ((action === 'spawn' || action === 'message') && !task?.trim())
@@ -41,10 +45,10 @@ export const agentTool = (agents: Agents): Tool =>
     input: Input,
     repeatable: true,
     approval: () => null,
-    subAgent({ action, agent, task = '', name, background }): AgentRequest {
+    subAgent({ action, agent, task = '', name, background, worktree }): AgentRequest {
       switch (action) {
         case 'spawn':
-          return { action, agent, task, name, background };
+          return { action, agent, task, name, background, worktree };
         case 'message':
           return { action, agent, text: task, background };
         case 'wait':

@@ -12,7 +12,7 @@ import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { Fault } from '@parlance/protocol';
 import { errorCode } from '../lib/errors.ts';
 import { isGitFolder, isReservedName } from './git-folder.ts';
-import { type Bounds, contains, exists, hidden, isHidden, outside } from './paths.ts';
+import { type Bounds, contains, exists, hidden, hiddenFrom, isHidden, outside } from './paths.ts';
 
 export type Entry = AsyncDisposable & {
   /**
@@ -80,7 +80,7 @@ async function walked(
   const walk = new Walk(root, path);
   try {
     await walk.go(insideOf(bounds, root, { path, base }), follow);
-    if (isHidden(bounds.hide, await walk.path())) throw hidden(path);
+    if (isHidden(hiddenFrom(root, bounds.hide), await walk.path())) throw hidden(path);
     await check(walk);
     return {
       at: walk.at,

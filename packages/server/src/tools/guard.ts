@@ -12,6 +12,8 @@ export type Guard = {
   readonly writable?: readonly string[];
   /** the server's working directory, and further folders whose files a person trusts */
   readonly trust?: { readonly root: string; readonly folders: readonly string[] };
+  /** the folder that another is a copy of: its files are trusted as much */
+  readonly originOf?: (root: string) => string | undefined;
 };
 
 /** Linux flag: a descriptor that identifies a file without read permission. */
@@ -21,7 +23,13 @@ const O_PATH = 0o10000000;
  * Holds a descriptor of every entry in `hide`, so that it stays hidden if moved. A path that does not exist
  * yet is hidden by name.
  */
-export function openGuard({ hide, readOnly = [], writable = [], trust }: Guard): Guard & { close(): void } {
+export function openGuard({
+  hide,
+  readOnly = [],
+  writable = [],
+  trust,
+  originOf,
+}: Guard): Guard & { close(): void } {
   const held = process.platform === 'linux' ? hide.flatMap(hold) : [];
   return {
     get hide() {
@@ -32,6 +40,7 @@ export function openGuard({ hide, readOnly = [], writable = [], trust }: Guard):
       return writable.map(realpathOr);
     },
     ...(trust && { trust }),
+    ...(originOf && { originOf }),
     close: () => held.splice(0).forEach(closeSync),
   };
 }
@@ -52,6 +61,7 @@ export const withGuard = <Options extends object>(guard: Guard, options: Options
     return guard.writable ?? [];
   },
   ...(guard.trust && { trust: guard.trust }),
+  ...(guard.originOf && { originOf: guard.originOf }),
 });
 
 function hold(path: string): number[] {

@@ -7,7 +7,7 @@ import { defineTool, type Tool } from '../core/ports/tool.ts';
 import { errorCode } from '../lib/errors.ts';
 import { openFolder, presentPath, resolvePath } from './confined-path.ts';
 import type { Guard } from './guard.ts';
-import { isHidden } from './paths.ts';
+import { hiddenFrom, isHidden } from './paths.ts';
 import { untrustedFiles } from './untrusted-files.ts';
 
 const Input = z.object({
@@ -38,7 +38,7 @@ export const listFiles = (guard: Guard): Tool =>
       let number = 0;
       let more = false;
       const start = { at: entry.at, path: entry.path, shown: path };
-      for await (const found of entriesOf(start, depth, bounds.hide)) {
+      for await (const found of entriesOf(start, depth, hiddenFrom(top, bounds.hide))) {
         if (signal.aborted) throw new Fault('cancelled', 'aborted');
         if (++number < offset) continue;
         more = page.length === PAGE_ENTRIES;

@@ -35,7 +35,7 @@ export async function confine(bounds: Bounds, path: string, base = bounds.root):
     name: inner === '' ? '.' : inner,
   };
   if (!contains(root, place.path) || !contains(root, place.entry)) throw outside(path);
-  if (isHidden(bounds.hide, place.path)) throw hidden(path);
+  if (isHidden(hiddenFrom(root, bounds.hide), place.path)) throw hidden(path);
   return place;
 }
 
@@ -55,6 +55,10 @@ export const inFolder = (folder: string, path: string): string =>
 /** Whether `path`, links resolved, is one of these or inside of one. */
 export const isHidden = (hide: readonly string[], path: string): boolean =>
   hide.some((place) => contains(realpathOr(resolve(place)), path));
+
+/** What is hidden from tools that work in `root` (links resolved): a worktree is in a folder of the server, and itself not hidden. */
+export const hiddenFrom = (root: string, hide: readonly string[]): readonly string[] =>
+  hide.filter((place) => !contains(realpathOr(resolve(place)), root));
 
 export const hidden = (path: string) =>
   new Fault('tool_invalid', `The path ${path} belongs to the server and is closed to tools.`);

@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { realpathOr } from './guard.ts';
 import { type Bounds, contains } from './paths.ts';
 
@@ -12,7 +12,9 @@ import { type Bounds, contains } from './paths.ts';
 const SYSTEM = ['/bin', '/dev', '/etc', '/lib', '/lib64', '/nix', '/opt', '/proc', '/sbin', '/sys', '/usr'];
 
 /** Tells whether a path is untrusted. Links are resolved; folders are read once. */
-export function untrustedFiles({ root, trust }: Bounds): (path: string) => boolean {
+export function untrustedFiles({ root: folder, trust, originOf }: Bounds): (path: string) => boolean {
+  const own = realpathOr(folder);
+  const root = originOf?.(own) ?? own;
   const tops = [...(trust ? [trust.root] : []), root].map(realpathOr);
   const trusted = [...SYSTEM, ...(trust?.folders.map(realpathOr) ?? [])];
   const known = new Map<string, boolean>();
@@ -26,7 +28,8 @@ export function untrustedFiles({ root, trust }: Bounds): (path: string) => boole
     return found;
   };
   return (path) => {
-    const real = realpathOr(path);
+    const found = realpathOr(path);
+    const real = root !== own && contains(own, found) ? join(root, relative(own, found)) : found;
     return !trusted.some((folder) => contains(folder, real)) && isUntrusted(real);
   };
 }

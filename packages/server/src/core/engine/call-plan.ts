@@ -94,7 +94,7 @@ export async function planCall(active: ActiveTurn, call: OpenCall): Promise<Call
     case 'ask':
       return {
         kind: 'ask',
-        ask: withVisibleText(withFolder(ask ?? defaultAsk(call, input), folder.root, deps)),
+        ask: withVisibleText(withFolder(ask ?? defaultAsk(call, input), folder, deps)),
       };
     case 'run': {
       const question = possible.tool.question?.(possible.input);

@@ -207,6 +207,9 @@ export function commands(internals: EngineInternals, queries: Pick<Queries, 'loo
     await parts.checkpoints
       ?.forget(ref)
       .catch((err) => parts.log.warn({ err, session: ref.id }, 'failed to remove checkpoints'));
+    await parts.worktrees
+      ?.forget(ref)
+      .catch((err) => parts.log.warn({ err, session: ref.id }, 'failed to remove worktree'));
   }
 }
 

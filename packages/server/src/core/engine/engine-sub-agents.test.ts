@@ -55,7 +55,7 @@ const open = (
     ...(store && { store }),
     ...(ids && { ids }),
     tools: [agentTool(() => ROLES), ...tools],
-    parts: { provider: conversationProvider(scripts), ...parts },
+    parts: { provider: { ...conversationProvider(scripts), contextLimit: 10_000 }, ...parts },
   });
 
 const logOf = ({ engine }: Pick<Harness, 'engine'>, ref: SessionRef = SESSION): Promise<DurableEvent[]> =>

@@ -48,8 +48,8 @@ export async function readProject(active: ActiveTurn): Promise<boolean> {
 /** Null if the folder cannot be used: the tools report it. */
 async function placeOf({ session, deps }: ActiveTurn): Promise<ProjectPlace | null> {
   try {
-    const { root } = await folderOf(session, deps);
-    return { owner: session.ref.owner, root };
+    const { root, copyOf = root } = await folderOf(session, deps);
+    return { owner: session.ref.owner, root: copyOf };
   } catch {
     return null;
   }
@@ -88,7 +88,7 @@ function questionAbout(files: readonly ProjectQuestion[]): QuestionContent {
 }
 
 /** A block of code in Markdown, which its content cannot end. */
-const indented = (text: string): string =>
+export const indented = (text: string): string =>
   text
     .trimEnd()
     .split('\n')

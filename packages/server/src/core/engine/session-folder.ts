@@ -7,18 +7,20 @@ export type SessionFolder = {
   readonly root: string;
   /** path relative to the server's working directory; empty if it is that directory, or outside of it */
   readonly inServer: string;
+  /** the folder that `root` is a copy of */
+  readonly copyOf?: string;
 };
+
+type FolderDeps = Pick<TurnDeps, 'root' | 'folders' | 'worktrees'>;
 
 /**
  * Checked at each call, since the folder may change during a session. Rejects with `tool_failed` if it cannot
  * be used. Synchronous if the session uses the server's folder.
  */
-export function folderOf(
-  { state }: Session,
-  { root, folders }: Pick<TurnDeps, 'root' | 'folders'>,
-): SessionFolder | Promise<SessionFolder> {
-  const cwd = state.created?.cwd;
-  return cwd === undefined ? { root, inServer: '' } : ownFolder(cwd, folders);
+export function folderOf(session: Session, deps: FolderDeps): SessionFolder | Promise<SessionFolder> {
+  const { cwd, worktree } = session.state.created ?? {};
+  const folder = cwd === undefined ? { root: deps.root, inServer: '' } : ownFolder(cwd, deps.folders);
+  return worktree ? copyOf(session, deps, folder) : folder;
 }
 
 async function ownFolder(cwd: string, folders: TurnDeps['folders']): Promise<SessionFolder> {
@@ -26,6 +28,24 @@ async function ownFolder(cwd: string, folders: TurnDeps['folders']): Promise<Ses
   return { root: cwd, inServer: await folders.check(cwd) };
 }
 
+/** Rules see the paths of the folder that it is a copy of. */
+async function copyOf(
+  { ref }: Session,
+  { worktrees }: FolderDeps,
+  folder: SessionFolder | Promise<SessionFolder>,
+): Promise<SessionFolder> {
+  const { root, inServer } = await folder;
+  if (!worktrees) throw new Fault('tool_failed', 'This server has no worktrees.');
+  return { root: await worktrees.folder(ref), inServer, copyOf: root };
+}
+
 /** Adds the folder to the description of an approval, if it is not the server's. */
-export const withFolder = (ask: Ask, folder: string, { root }: Pick<TurnDeps, 'root'>): Ask =>
-  folder === root ? ask : { ...ask, description: `${ask.description} Working folder: ${folder}` };
+export const withFolder = (
+  ask: Ask,
+  { root, copyOf }: SessionFolder,
+  server: Pick<TurnDeps, 'root'>,
+): Ask => {
+  if (copyOf === undefined && root === server.root) return ask;
+  const folder = copyOf === undefined ? root : `a copy of ${copyOf}`;
+  return { ...ask, description: `${ask.description} Working folder: ${folder}` };
+};

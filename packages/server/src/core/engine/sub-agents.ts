@@ -45,6 +45,7 @@ import type { RunQueue } from './run-queue.ts';
 import type { Session } from './session.ts';
 import type { SessionCache } from './session-cache.ts';
 import type { ActiveTurn, SubAgents, TurnDeps } from './turn-deps.ts';
+import { makeWorktree } from './worktree.ts';
 
 /** Characters of an answer that the parent's model reads. */
 const ANSWER_CHARACTERS = 50_000;
@@ -152,6 +153,7 @@ export function subAgents(
         named: true,
         ...(untrusted && { untrusted: true }),
       };
+      if (child.worktree && !kid.state.created) await makeWorktree(active, ref);
       const leave = isKnown ? () => undefined : await admission.admit(kid, command);
       try {
         await kid.transact(
@@ -175,7 +177,12 @@ export function subAgents(
             if (first?.type !== 'session.created') return [];
             const model = modelFor(active, agent);
             return [
-              { ...first, ...(cwd !== undefined && { cwd }), ...(created?.ephemeral && { ephemeral: true }) },
+              {
+                ...first,
+                ...(cwd !== undefined && { cwd }),
+                ...(created?.ephemeral && { ephemeral: true }),
+                ...(child.worktree && { worktree: true }),
+              },
               decideRename(child.path.at(-1) ?? name, undefined, context),
               ...(model === null ? [] : [{ type: 'session.configured', model, by: 'server' } as const]),
               ...rest,
@@ -281,6 +288,7 @@ export function subAgents(
     const untrusted = isTainted(await session.context());
     let spent = NOTHING_SPENT;
     const texts: string[] = [];
+    const merged: string[] = [];
     let ended: DurableEvent | null = null;
     let isLastStep = true;
     pages: for await (const page of eventsBackwards(store, session.ref, session.state.seq)) {
@@ -292,14 +300,23 @@ export function subAgents(
         }
         if (event.type === 'turn.ended' || event.type === 'turn.failed' || event.type === 'turn.cancelled')
           ended = event;
+        // What became of its changes was said after its answer.
+        if (event.type === 'question.asked' && event.purpose === 'merge' && event.call === undefined) {
+          merged.unshift(...texts.splice(0));
+          isLastStep = true;
+        }
         if (event.type === 'step.ended' || event.type === 'tool.ended') isLastStep = texts.length === 0;
         if (event.type === 'step.ended') spent = addSpent(spent, event);
         if (event.type === 'text.ended' && isLastStep) texts.unshift(event.text);
       }
     }
     const text = texts.join('\n\n');
-    const said =
-      text.length > ANSWER_CHARACTERS ? `${text.slice(0, ANSWER_CHARACTERS).toWellFormed()} …` : text;
+    const said = [
+      text.length > ANSWER_CHARACTERS ? `${text.slice(0, ANSWER_CHARACTERS).toWellFormed()} …` : text,
+      ...merged,
+    ]
+      .filter((part) => part !== '')
+      .join('\n\n');
     const last = said === '' ? '' : ` The last that it said: ${said}`;
     const durationMs = ended && 'durationMs' in ended ? ended.durationMs : 0;
     const about = { untrusted, spent, durationMs };

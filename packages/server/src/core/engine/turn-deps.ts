@@ -6,6 +6,7 @@ import type { ContextItem, Provider } from '../ports/provider.ts';
 import type { SessionRef } from '../ports/session-ref.ts';
 import type { Log, Observers } from '../ports/telemetry.ts';
 import type { AgentRequest, Folders, Tool } from '../ports/tool.ts';
+import type { Worktrees } from '../ports/worktrees.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import type { ApprovalMode, Rule } from '../session/approvals.ts';
 import type { OpenCall, SessionState, Turn } from '../session/session-state.ts';
@@ -28,6 +29,8 @@ export type TurnDeps = Observers & {
   readonly folders?: Folders;
   /** absent if they are switched off */
   readonly checkpoints?: Checkpoints | undefined;
+  /** absent: sub-agents work in the folder of their parent */
+  readonly worktrees?: Worktrees | undefined;
   readonly approvalMode: ApprovalMode;
   /** why no session may run in full-auto, or null; sessions and agents that are set to it are in `suggest` then */
   readonly fullAutoProblem: string | null;

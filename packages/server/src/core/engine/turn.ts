@@ -49,6 +49,7 @@ import { runTools, type StartedCalls, startCalls } from './tool-calls.ts';
 import type { ResumeEvent } from './turn-abort.ts';
 
 import { type ActiveTurn, activeTurn, record, recordUsage, type TurnDeps } from './turn-deps.ts';
+import { mergeWorktree } from './worktree.ts';
 
 /**
  * Runs the session while this node drives it, until it is idle or `stopping` returns true between two
@@ -81,8 +82,11 @@ async function advance(active: ActiveTurn, action: TurnAction): Promise<void> {
       }
       case 'runTools':
         return await runTools(active);
-      case 'endTurn':
-        return await endTurn(active, []);
+      case 'endTurn': {
+        const merged = await mergeWorktree(active);
+        if (merged === 'asked') return;
+        return merged === null ? await endTurn(active, []) : await endTurn(active, saidAtEnd(active, merged));
+      }
     }
   } catch (thrown) {
     if (thrown instanceof LeaseLost) throw thrown;
@@ -311,11 +315,16 @@ const NO_USAGE = { inputTokens: 0, outputTokens: 0 };
 
 /** Ends the turn as an answer that says so: clients of every dialect show it, and the model sees it later. */
 async function pauseTurn(active: ActiveTurn): Promise<void> {
-  const { session, deps, turn } = active;
+  const { turn } = active;
   const text = `Paused after ${turn.steps} step${turn.steps === 1 ? '' : 's'}, the limit of one turn (maxSteps, MAX_ITERATIONS). Send a message to continue.`;
+  await endTurn(active, saidAtEnd(active, text), { paused: 'max_steps' });
+}
+
+function saidAtEnd(active: ActiveTurn, text: string): DurableEventBody[] {
+  const { session, deps, turn } = active;
   stream(active, 'text', text);
   const step = { type: 'step.ended', turn: turn.id, usage: NO_USAGE, stop: 'done' } as const;
-  await endTurn(active, [...blockEnd(session.open, deps.now), step], { paused: 'max_steps' });
+  return [...blockEnd(session.open, deps.now), step];
 }
 
 /** On the token path: no promise, no copy. */
@@ -506,7 +515,8 @@ async function endStep(
   const notices = permit ? await permit.announce(turn.id, session, spent) : [];
   const events = [...answer, ended, ...notices];
   if (calls.length > 0) return startCalls(active, calls, events);
-  await endTurn(active, events, { usage: addUsage(turn.usage, usage) });
+  if (session.state.created?.worktree) await record(active, events);
+  else await endTurn(active, events, { usage: addUsage(turn.usage, usage) });
   return null;
 }
 

@@ -171,6 +171,7 @@ export type AgentRequest =
       readonly task: string;
       readonly name?: string | undefined;
       readonly background?: boolean | undefined;
+      readonly worktree?: boolean | undefined;
     }
   | {
       readonly action: 'message';

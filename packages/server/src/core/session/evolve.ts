@@ -41,11 +41,12 @@ export function evolve(before: SessionState, event: DurableEvent): SessionState 
   };
   switch (event.type) {
     case 'session.created': {
-      const { dialect, named, domain, at, ephemeral, cwd, parent } = event;
+      const { dialect, named, domain, at, ephemeral, cwd, parent, worktree } = event;
       const optional = {
         ...(ephemeral && { ephemeral }),
         ...(cwd !== undefined && { cwd }),
         ...(parent && { parent }),
+        ...(worktree && { worktree }),
       };
       return { ...state, created: { dialect, named, domain, at, ...optional } };
     }

@@ -156,6 +156,8 @@ export type SessionState = SessionSummary & {
     readonly cwd?: string;
     /** if it is a sub-agent */
     readonly parent?: ParentRef;
+    /** its tools work in a copy of the folder */
+    readonly worktree?: true;
   } | null;
   /** whether a user chose the title */
   readonly renamed: boolean;

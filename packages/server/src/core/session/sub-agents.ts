@@ -73,7 +73,8 @@ export function delegationOf(
       checkRoom();
       const taken = [...(state.children ?? []), ...others].map(({ path }) => path.at(-1));
       const path = [...pathOf(state), freeName(request.name ?? request.agent, taken)];
-      return { session: newId() as SessionId, path, does: 'spawn', key: newId(), ...background };
+      const worktree = request.worktree ? { worktree: true as const } : {};
+      return { session: newId() as SessionId, path, does: 'spawn', key: newId(), ...background, ...worktree };
     }
     case 'message': {
       const { session, path } = childNamed(state, request.agent);

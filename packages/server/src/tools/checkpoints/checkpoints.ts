@@ -8,7 +8,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import type { ChangedFiles, FileChange, RewoundFiles } from '@parlance/protocol';
+import type { ChangedFiles, RewoundFiles } from '@parlance/protocol';
 import { Fault } from '@parlance/protocol';
 import type {
   CheckpointedCall,
@@ -25,7 +25,7 @@ import { type Bounds, confine, contains } from '../paths.ts';
 import { type Change, CheckpointDatabase, type Pending, type Restoring } from './database.ts';
 import { isStored, look, type State, same } from './entry.ts';
 import { patchText } from './patch-text.ts';
-import { apply } from './restore.ts';
+import { applyAll, changeOf, shownPath } from './restore.ts';
 import { type Manifest, scan, TooLarge } from './scan.ts';
 
 export type CheckpointOptions = {
@@ -379,24 +379,7 @@ export class LocalCheckpoints implements Checkpoints {
       database.beginRewind(session, rewind, root, files);
     }
     const bounds = { root, ...this.options.guard };
-    const outcome = new Map(files.map((file) => [file.path, file.kept]));
-    const depth = ({ path }: Restoring) => path.split('/').length;
-    const todo = files.filter(({ kept }) => kept === null);
-    const run = async (ordered: readonly Restoring[], phase: 'remove' | 'make') => {
-      for (const file of ordered) {
-        if (outcome.get(file.path) !== null) continue;
-        outcome.set(file.path, await apply(bounds, file, phase, (hash) => database.content(hash)));
-      }
-    };
-    await run(
-      todo.toSorted((a, b) => depth(b) - depth(a)),
-      'remove',
-    );
-    await run(
-      todo.toSorted((a, b) => depth(a) - depth(b)),
-      'make',
-    );
-    const ended = files.map((file) => ({ ...file, kept: outcome.get(file.path) ?? null }));
+    const ended = await applyAll(bounds, files, (hash) => database.content(hash));
     const restored = ended.flatMap((file) =>
       file.kept === null ? (changeOf(file.path, file.before, file.after) ?? []) : [],
     );
@@ -504,16 +487,6 @@ function undone(database: CheckpointDatabase, session: CheckpointedSession, rewi
       : [],
   );
 }
-
-/** Null if nothing changes. A folder ends in a slash. */
-function changeOf(path: string, before: State, after: State): FileChange | null {
-  if (same(before, after)) return null;
-  const change = before === null ? 'added' : after === null ? 'deleted' : 'modified';
-  return { path: shownPath({ path, before, after }), change };
-}
-
-const shownPath = ({ path, before, after }: Pick<Restoring, 'path' | 'before' | 'after'>): string =>
-  (after ?? before)?.kind === 'folder' ? `${path}/` : path;
 
 /**
  * The files that a tool names, as they are reached, and the folders before them, which it may make. Null if one is in a folder

@@ -10,7 +10,7 @@ import { hunksOf, lineDiff } from '../../lib/line-diff.ts';
 import { LruMap } from '../../lib/lru-map.ts';
 import { openForReading, resolvePath } from '../confined-path.ts';
 import { type Guard, realpathOr } from '../guard.ts';
-import { contains } from '../paths.ts';
+import { contains, hiddenFrom } from '../paths.ts';
 import { skillTool } from './skill.ts';
 import { parseSkill, type SkillFile } from './skill-file.ts';
 
@@ -340,7 +340,7 @@ class Reader {
     await this.#stamp(path);
     const bounds = {
       ...this.guard,
-      hide: this.guard.hide.filter((hidden) => !contains(hidden, top)),
+      hide: hiddenFrom(top, this.guard.hide),
       root: top,
     };
     try {

@@ -6,7 +6,7 @@ import { join, relative, sep } from 'node:path';
 import { errorCode } from '../../lib/errors.ts';
 import { isReadOnly } from '../confined-path.ts';
 import type { Guard } from '../guard.ts';
-import { contains, exists } from '../paths.ts';
+import { contains, exists, hiddenFrom } from '../paths.ts';
 import { SAME_FOLDER } from './git-view.ts';
 import { homeMounts } from './home.ts';
 
@@ -65,6 +65,7 @@ const bubblewrap = (program: string, sized: boolean): Sandbox => ({
   async enter(argv, view) {
     const { root, workdir, hide, show = [] } = view;
     const { memory } = view;
+    const inside = hiddenFrom(root, hide);
     const inMemory = (path: string, share: number) => [
       ...(sized && memory !== undefined ? ['--size', String(Math.floor(memory * share))] : []),
       ...['--tmpfs', path],
@@ -81,10 +82,12 @@ const bubblewrap = (program: string, sized: boolean): Sandbox => ({
         ...['--ro-bind-try', '/run/current-system', '/run/current-system'],
         ...homeMounts(view.homes ?? [], view.path ?? '', (home) => inMemory(home, 1 / 4)),
         ...[
+          // A worktree is in a folder that is hidden: first the folder, then what is in it.
+          ...(await hidingMounts(hide.filter((path) => !inside.includes(path)))),
           ...rootMounts(view),
           ...git.mounts,
-          ...(view.looks ? [] : pins(root, hide)),
-          ...(await hidingMounts(hide)),
+          ...(view.looks ? [] : pins(root, inside)),
+          ...(await hidingMounts(inside)),
         ],
         ...show.flatMap((path) => ['--ro-bind', path, path]),
         ...['--unshare-user-try', '--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts'],

@@ -15,7 +15,7 @@ import { cutText } from '../cut.ts';
 import { seconds } from '../duration.ts';
 import type { Guard } from '../guard.ts';
 import { askToPatch, patchedPaths, patchSubjects, runPatch } from '../patch/tool.ts';
-import { confine, contains } from '../paths.ts';
+import { confine, contains, hiddenFrom } from '../paths.ts';
 import { readsUntrusted } from '../untrusted-files.ts';
 import { type CommandRequest, planAutoApproved } from './auto-approved.ts';
 import { watchGitFolders } from './git-quarantine.ts';
@@ -103,8 +103,9 @@ function commandRequest(
   root: string,
   { sandbox, hide }: ShellOptions,
 ): CommandRequest {
-  const secrets = hide.map(realPath);
-  const scope = { root: realpathSync(root), hide: sandbox ? [] : secrets, secrets };
+  const folder = realpathSync(root);
+  const secrets = hiddenFrom(folder, hide).map(realPath);
+  const scope = { root: folder, hide: sandbox ? [] : secrets, secrets };
   return { command, workdir: relative(root, resolve(root, workdir)), scope, home: process.env.HOME };
 }
 
