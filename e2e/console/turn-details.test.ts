@@ -178,7 +178,9 @@ describe.skipIf(NO_BROWSER)('details of a turn', () => {
       if (!(await isBelow('.approval')))
         await page.evaluate("document.querySelector('.transcript').scrollTop -= 400");
       // The list scrolls to a row for some frames.
-      await page.evaluate('(async () => { for (let n = 4; n--; ) await new Promise(requestAnimationFrame); })()');
+      await page.evaluate(
+        '(async () => { for (let n = 4; n--; ) await new Promise(requestAnimationFrame); })()',
+      );
       return isBelow('.approval');
     });
     await chat.field.press('y');
