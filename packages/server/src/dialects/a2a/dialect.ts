@@ -135,7 +135,6 @@ const rpc = endpoint({
   path: RPC_PATH,
   summary:
     'JSON-RPC: SendMessage, SendStreamingMessage, GetTask, ListTasks, CancelTask, SubscribeToTask, push notification configurations, and the methods of version 0.3',
-  security: 'caller',
   headers: RequestHeaders,
   body: RpcRequest,
   parsed: anyBody,
@@ -240,7 +239,6 @@ const httpMessage = endpoint({
   method: 'post',
   path: `${RPC_PATH}/{operation}`,
   summary: 'HTTP+JSON: send a message, and wait for its task or follow it',
-  security: 'caller',
   params: z.object({ operation: z.enum(['message:send', 'message:stream']) }),
   headers: RequestHeaders,
   body: HttpSendRequest,
@@ -261,7 +259,6 @@ const httpTasks = endpoint({
   method: 'get',
   path: `${RPC_PATH}/tasks`,
   summary: 'HTTP+JSON: list tasks',
-  security: 'caller',
   headers: RequestHeaders,
   query: HttpListQuery,
   answers: { 200: { description: 'The tasks', schema: 'A2aTaskPage' } },
@@ -273,7 +270,6 @@ const httpTask = endpoint({
   method: 'get',
   path: `${RPC_PATH}/tasks/{task}`,
   summary: 'HTTP+JSON: a task',
-  security: 'caller',
   headers: RequestHeaders,
   query: HttpGetQuery,
   examples: httpExamples.task,
@@ -290,7 +286,6 @@ const httpTaskOperation = endpoint({
   path: `${RPC_PATH}/tasks/{task}`,
   summary:
     'HTTP+JSON: `{task}` is an id with `:cancel`, which cancels the task, or `:subscribe`, which follows it',
-  security: 'caller',
   headers: RequestHeaders,
   examples: httpExamples.operation,
   answers: {
@@ -307,11 +302,10 @@ const httpTaskOperation = endpoint({
 });
 
 const CONFIGS = `${RPC_PATH}/tasks/{task}/pushNotificationConfigs` as const;
-const COMMON = { security: 'caller', headers: RequestHeaders } as const;
 const PUSH_ERRORS = [400, 401, 403, 404, 429, 503] as const;
 
 const createPush = endpoint({
-  ...COMMON,
+  headers: RequestHeaders,
   method: 'post',
   path: CONFIGS,
   summary: 'HTTP+JSON: have the updates of a task sent to an address',
@@ -329,7 +323,7 @@ const createPush = endpoint({
 });
 
 const listPush = endpoint({
-  ...COMMON,
+  headers: RequestHeaders,
   method: 'get',
   path: CONFIGS,
   summary: 'HTTP+JSON: where the updates of a task are sent',
@@ -340,7 +334,7 @@ const listPush = endpoint({
 });
 
 const findPush = endpoint({
-  ...COMMON,
+  headers: RequestHeaders,
   method: 'get',
   path: `${CONFIGS}/{config}`,
   summary: 'HTTP+JSON: a push notification configuration',
@@ -351,7 +345,7 @@ const findPush = endpoint({
 });
 
 const deletePush = endpoint({
-  ...COMMON,
+  headers: RequestHeaders,
   method: 'delete',
   path: `${CONFIGS}/{config}`,
   summary: 'HTTP+JSON: send no more updates there',

@@ -27,7 +27,6 @@ const endpoint = endpointOf<Context, object>();
 
 const COMMON = {
   method: 'post',
-  security: 'caller',
   body: RunAgentInput,
   answers: {
     200: {

@@ -30,7 +30,6 @@ const config = endpoint({
   method: 'get',
   path: '/api/config',
   summary: 'Settings for chat pages',
-  security: 'caller',
   limited: false,
   answers: { 200: { description: 'The settings', schema: 'Settings' } },
   errors: [401],

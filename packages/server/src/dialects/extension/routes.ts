@@ -35,7 +35,6 @@ const summarize = endpoint({
   method: 'post',
   path: '/api/summarize',
   summary: 'Summarises a document without storing it',
-  security: 'caller',
   examples: ({ session }) => [{ body: { content: `Sum up ${session}. It is mine.`, title: session } }],
   body: SummaryRequest,
   answers: { 200: { description: 'The summary', schema: 'Summary' } },

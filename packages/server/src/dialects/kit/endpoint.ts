@@ -4,7 +4,7 @@
  * a description cannot exist.
  *
  * Endpoints are loaded when the server starts; schemas of answers only for documents and tests. An endpoint therefore names them, and
- * `describe.ts` has them.
+ * the description of the dialect has them.
  */
 import type { Fault, Json, Principal } from '@parlance/protocol';
 import type { Context as HonoContext } from 'hono';
@@ -69,7 +69,8 @@ type Definition<Ctx, Schemas, Path, Params, Query, Headers, Body, Caller, Identi
   'answers' | 'body' | 'headers' | 'params' | 'path' | 'query' | 'security'
 > & {
   readonly path: Path;
-  readonly security: Caller;
+  /** default: `caller`, so that an endpoint is open to nobody unless it says so */
+  readonly security?: Caller;
   readonly params?: Params;
   readonly query?: Query;
   readonly headers?: Headers;
@@ -77,7 +78,7 @@ type Definition<Ctx, Schemas, Path, Params, Query, Headers, Body, Caller, Identi
   /** The schema of the body with the limits of this server; `body` has the default ones. */
   parsed?(ctx: Ctx): Body;
   readonly answers: Replies;
-  /** statuses of failures; `describe.ts` has their texts and schema */
+  /** statuses of failures; the description has their texts and schema */
   readonly errors?: readonly number[];
   /** false: requests do not count against the caller's rate limit */
   readonly limited?: false;
@@ -148,7 +149,6 @@ type ReadOnly<T> = T extends string | number | boolean | null | undefined
  *   method: 'get',
  *   path: '/things/{id}',
  *   summary: 'A thing',
- *   security: 'caller',
  *   examples: () => [{ params: { id: 'one' } }],
  *   answers: { 200: { description: 'The thing', schema: 'Thing' } },
  *   errors: [401, 404],
@@ -159,8 +159,8 @@ export const endpointOf =
   <Ctx, Schemas>() =>
   <
     const Path extends string,
-    const Caller extends Security,
     const Replies extends NamedAnswers<keyof Schemas>,
+    const Caller extends Security = 'caller',
     const Identified extends boolean = true,
     Params extends z.ZodObject | undefined = undefined,
     Query extends z.ZodObject | undefined = undefined,
@@ -169,11 +169,11 @@ export const endpointOf =
   >(
     definition: Definition<Ctx, Schemas, Path, Params, Query, Headers, Body, Caller, Identified, Replies>,
   ): ServedEndpoint<Ctx> =>
-    definition as unknown as ServedEndpoint<Ctx>;
+    ({ security: 'caller', ...definition }) as unknown as ServedEndpoint<Ctx>;
 
 // Describing
 
-/** The endpoints with the schemas that they name. Throws if `describe.ts` lacks one. */
+/** The endpoints with the schemas that they name. Throws if the description lacks one. */
 export function describedEndpoints(
   endpoints: readonly ServedEndpoint<never>[],
   { schemas = {}, errors = {} }: EndpointAnswers,

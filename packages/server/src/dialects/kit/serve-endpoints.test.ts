@@ -31,7 +31,6 @@ const put = endpoint({
   method: 'post',
   path: '/things/{id}',
   summary: 'Creates a thing',
-  security: 'caller',
   query: z.object({ twice: z.enum(['yes', 'no']).default('no') }),
   body: Size,
   answers: { 201: { description: 'The thing', schema: 'Thing' } },
@@ -62,7 +61,6 @@ endpoint({
   method: 'get',
   path: '/things/{id}',
   summary: 'A thing',
-  security: 'caller',
   answers: { 200: { description: 'The thing', schema: 'Thing' } },
   // @ts-expect-error an answer has the type of its schema
   handle: ({ params }) => ({ id: params.id, size: 'large' }),
@@ -125,7 +123,6 @@ test('a form is parsed if the endpoint takes forms and the body is not JSON; the
     method: 'post',
     path: '/forms',
     summary: 'Creates a thing',
-    security: 'caller',
     body: z.object({ id: z.string() }),
     bodyTypes: ['application/x-www-form-urlencoded', 'application/json'],
     answers: { 200: { description: 'The thing', schema: 'Thing' } },

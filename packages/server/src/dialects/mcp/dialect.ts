@@ -82,7 +82,6 @@ const post = endpoint({
   method: 'post',
   path: PATH,
   summary: 'A JSON-RPC message, or several: the methods of MCP',
-  security: 'caller',
   headers: RequestHeaders,
   query: RequestQuery,
   body: MessageBody,
@@ -113,7 +112,6 @@ const get = endpoint({
   path: PATH,
   summary:
     'Notifications about resources, before 2026-07-28; with Last-Event-ID the rest of an interrupted stream',
-  security: 'caller',
   headers: RequestHeaders.extend({
     'last-event-id': z.string().optional().describe('the event to resume after'),
   }),
@@ -140,7 +138,6 @@ const remove = endpoint({
   method: 'delete',
   path: PATH,
   summary: 'Ends the session of a client, before 2026-07-28; the conversations stay',
-  security: 'caller',
   headers: RequestHeaders,
   answers: { 204: { description: 'Ended' } },
   errors: [401, 403, 405, 429],

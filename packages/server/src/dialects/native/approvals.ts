@@ -16,7 +16,6 @@ export const approvalEndpoints = [
     method: 'get',
     path: '/v1/sessions/{id}/grants',
     summary: 'The standing grants of a session',
-    security: 'caller',
     examples: ({ session }) => [{ params: { id: session } }],
     answers: { 200: { description: 'The grants', schema: 'GrantList' } },
     errors: [401, 403, 404],
@@ -29,7 +28,6 @@ export const approvalEndpoints = [
     method: 'delete',
     path: '/v1/sessions/{id}/grants/{grant}',
     summary: 'Revokes a standing grant',
-    security: 'caller',
     examples: ({ session, grant }) => [{ params: { id: session, grant } }],
     answers: { 200: { description: 'Revoked', schema: 'GrantRevoked' } },
     errors: [401, 403, 404],
@@ -45,7 +43,6 @@ export const approvalEndpoints = [
     path: '/v1/instructions',
     summary:
       'Which files of working folders the caller, or an admin for everyone, has accepted or declined as instructions',
-    security: 'caller',
     answers: { 200: { description: 'By path', schema: 'InstructionsDecisions' } },
     errors: [401, 403],
     async handle({ principal }, { decisions }) {
@@ -64,7 +61,6 @@ export const approvalEndpoints = [
     method: 'delete',
     path: '/v1/instructions',
     summary: 'Revokes a decision: the file is not used any more, and the next turn asks again',
-    security: 'caller',
     examples: () => [{ query: { path: '/work/AGENTS.md' } }],
     query: InstructionsQuery,
     answers: { 204: { description: 'Revoked' } },
@@ -83,7 +79,6 @@ export const approvalEndpoints = [
     path: '/v1/skills',
     summary:
       'The skills that agents are offered: those of the server, and those of the folder that the caller has accepted',
-    security: 'caller',
     examples: ({ session }) => [{}, { query: { session } }],
     query: SkillsQuery,
     answers: { 200: { description: 'By name', schema: 'SkillList' } },
@@ -98,7 +93,6 @@ export const approvalEndpoints = [
     method: 'get',
     path: '/v1/approvals',
     summary: 'Lists pending approvals that the caller may answer, by last change of their session',
-    security: 'caller',
     examples: ({ owner, session }) => [{}, { query: { owner, session } }],
     query: PageQuery,
     answers: { 200: { description: 'One page', schema: 'ApprovalList' } },
@@ -113,7 +107,6 @@ export const approvalEndpoints = [
     method: 'post',
     path: '/v1/approvals/{id}',
     summary: 'Answers an approval; the first answer wins',
-    security: 'caller',
     examples: ({ approval, hash }) => [
       { params: { id: approval }, body: { answer: 'once' } },
       { params: { id: approval }, body: { answer: 'always', hash } },
@@ -132,7 +125,6 @@ export const approvalEndpoints = [
     method: 'get',
     path: '/v1/questions',
     summary: 'Lists questions that wait for an answer of the caller, by last change of their session',
-    security: 'caller',
     examples: ({ owner, session }) => [{}, { query: { owner, session } }],
     query: PageQuery,
     answers: { 200: { description: 'One page', schema: 'QuestionList' } },
@@ -146,7 +138,6 @@ export const approvalEndpoints = [
     method: 'post',
     path: '/v1/questions/{id}',
     summary: 'Answers a question; the first valid answer wins',
-    security: 'caller',
     examples: ({ question }) => [
       { params: { id: question }, body: { answers: { '1': ['PostgreSQL'] } } },
       { params: { id: question }, body: { declined: true } },

@@ -113,8 +113,6 @@ async function isPerson({ principal, request }: Call, { authenticator }: NativeC
     throw new Fault('forbidden', 'Only users manage paired extensions: log in.');
 }
 
-const PERSON = { security: 'caller', allow: isPerson } as const;
-
 function ownToken(request: Request): string {
   const token = tokenOf(request);
   if (token === null) throw new Fault('unauthenticated', 'The token of a pairing is required.');
@@ -168,7 +166,7 @@ export const pairingEndpoints = [
     handle: ({ request }, { administration }) => administration.pairings.end(ownToken(request)),
   }),
   endpoint({
-    ...PERSON,
+    allow: isPerson,
     method: 'get',
     path: PAIRINGS_PATH,
     summary: 'The caller’s paired extensions; in open mode also those waiting for approval',
@@ -183,7 +181,7 @@ export const pairingEndpoints = [
     },
   }),
   endpoint({
-    ...PERSON,
+    allow: isPerson,
     method: 'post',
     path: '/v1/pairings/find',
     summary: 'The pairing request with this code',
@@ -195,7 +193,7 @@ export const pairingEndpoints = [
       requestView(await administration.pairings.find(code, principal)),
   }),
   endpoint({
-    ...PERSON,
+    allow: isPerson,
     method: 'post',
     path: '/v1/pairings/answer',
     summary:
@@ -211,7 +209,7 @@ export const pairingEndpoints = [
     },
   }),
   endpoint({
-    ...PERSON,
+    allow: isPerson,
     method: 'delete',
     path: '/v1/pairings/{id}',
     summary:

@@ -8,7 +8,6 @@ import { setsUp } from './setup.ts';
 
 /** For callers who may use tools. */
 const USER = {
-  security: 'caller',
   allow: ({ principal }: { readonly principal: Principal }) => requirePermission(principal, 'chat:send'),
 } as const;
 

@@ -127,7 +127,6 @@ export const setupEndpoints = [
     method: 'get',
     path: '/v1/server/models',
     summary: 'The models of all providers that have a key or an address, the one in use first',
-    security: 'caller',
     limited: false,
     answers: { 200: { description: 'The models', schema: 'ModelList' } },
     errors: [401, 403],

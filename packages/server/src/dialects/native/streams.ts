@@ -79,7 +79,6 @@ export const streamEndpoints = [
     method: 'get',
     path: '/v1/sessions/{id}/frames',
     summary: 'A live stream of the frames on the sockets attached to a session',
-    security: 'caller',
     examples: ({ session }) => [{ params: { id: session } }],
     answers: {
       200: {
@@ -97,7 +96,6 @@ export const streamEndpoints = [
     method: 'get',
     path: '/v1/activity',
     summary: 'A live stream of the events of all sessions of the caller',
-    security: 'caller',
     examples: ({ owner }) => [{}, { query: { owner } }],
     answers: {
       200: {
@@ -116,7 +114,6 @@ export const streamEndpoints = [
     method: 'get',
     path: '/v1/sessions/{id}/events',
     summary: 'Events after a position; as a stream, followed by live events',
-    security: 'caller',
     examples: ({ session }) => [
       { title: 'Follow the events', first: true, stream: true, params: { id: session } },
     ],

@@ -20,7 +20,6 @@ export const usageEndpoints = [
     path: '/v1/usage',
     summary:
       'What model calls have used, as sums by day, model and so on: of the caller; for admins, of everybody',
-    security: 'caller',
     changing: true,
     examples: ({ owner }) => [{}, { query: { by: 'day,model' } }, { query: { user: owner, format: 'csv' } }],
     query: UsageQuery,
@@ -51,7 +50,6 @@ export const usageEndpoints = [
     method: 'get',
     path: '/v1/usage/limits',
     summary: 'The limits on money and tokens that apply to the caller, and how much of each is used',
-    security: 'caller',
     changing: true,
     answers: { 200: { description: 'The limits of the user and of the API key', schema: 'LimitUses' } },
     errors: [401, 403],

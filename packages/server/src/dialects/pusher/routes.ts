@@ -45,7 +45,6 @@ const channelPermit = endpoint({
   method: 'post',
   path: '/api/pusher/auth',
   summary: 'Authorises a socket for a private or presence channel',
-  security: 'caller',
   examples: ({ session, owner }) => [
     permitExample(`private-session-${session}`),
     permitExample(`presence-session-${session}`),
@@ -73,7 +72,6 @@ const userPermit = endpoint({
   method: 'post',
   path: '/api/pusher/user-auth',
   summary: 'Signs a socket in as the caller',
-  security: 'caller',
   examples: ({ owner, socket }) => [{ body: { socket_id: socket, id: owner, user_id: owner } }],
   body: UserRequest,
   bodyTypes: FORM_OR_JSON,
