@@ -4,7 +4,7 @@
  *
  * The protocol is in `dialect.ts`, `sessions.ts`, `streams.ts` and `views.ts`; its messages are those of `@parlance/protocol/api`. Beside it,
  * one file per part of the API: `approvals.ts`, `shares.ts`, `export.ts` (with `fold.ts`, `html.ts` and `renderer.ts` of transcripts),
- * `usage.ts`, `keys.ts`, `mcp.ts`, `setup.ts` and `admin.ts`. `context.ts` is what they have in common.
+ * `usage.ts`, `keys.ts`, `sign-in.ts`, `mcp.ts`, `setup.ts` and `admin.ts`. `context.ts` is what they have in common.
  */
 
 import {
