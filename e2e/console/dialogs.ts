@@ -1,6 +1,6 @@
 /** Dialogs, menus and sections of the console that are not pages of their own, to be opened one after the other in one tab. */
 import type { Page } from 'playwright-core';
-import { pickOption, visible } from './console.ts';
+import { pickOption, signInAs, visible } from './console.ts';
 import type { Shown } from './pages.ts';
 
 const dialog = (page: Page) => page.getByRole('dialog');
@@ -17,22 +17,11 @@ const ofSession = (item: string): Shown => ({
   },
 });
 
-/** As an admin, who is signed in when the first section is opened. */
-async function asAdmin(page: Page): Promise<void> {
-  if (await page.evaluate("sessionStorage.getItem('parlance.token')")) return;
-  const { origin } = new URL(page.url());
-  const login = { username: 'ada', password: 'ada-password' };
-  const answer = await page.request.post(`${origin}/v1/auth/login`, { data: login });
-  const { access_token: token } = (await answer.json()) as { access_token: string };
-  await page.evaluate(`sessionStorage.setItem('parlance.token', '${token}')`);
-  await page.reload();
-}
-
 const section = (name: string, heading: string, button?: string): Shown => ({
   name: button ?? `section ${name}`,
   path: `/admin?section=${name}`,
   async ready(page) {
-    await asAdmin(page);
+    await signInAs(page, 'ada');
     await visible(page.getByRole('heading', { name: heading, exact: true }));
     if (button === undefined) return;
     await page.getByRole('button', { name: button }).first().click();
@@ -114,7 +103,7 @@ export const DIALOGS: readonly Shown[] = [
     name: 'fields of a model server',
     path: '/admin?section=model',
     async ready(page) {
-      await asAdmin(page);
+      await signInAs(page, 'ada');
       await page.getByRole('radio', { name: 'OpenAI-compatible server' }).check();
       await visible(page.getByLabel('Address'));
     },
@@ -140,5 +129,7 @@ export const DIALOGS: readonly Shown[] = [
   section('agents', 'Agents', 'New domain'),
   section('mcp', 'MCP servers', 'Add server'),
   section('users', 'Users', 'Add user'),
+  section('users', 'Users', 'Invite'),
+  section('account', 'Your account', 'Sign out everywhere'),
   section('keys', 'API keys', 'New key'),
 ];

@@ -36,7 +36,7 @@ describe.skipIf(NO_BROWSER)('login', () => {
     await visible(page.locator('.account-name').getByText('dev', { exact: false }).first());
     await visible(page.getByRole('heading', { name: 'what dev said' }));
 
-    // The token is stored for the tab.
+    // The sign-in is for the browser.
     await page.reload();
     await visible(page.getByRole('heading', { name: 'what dev said' }));
     await openSidebar(page);
@@ -49,13 +49,12 @@ describe.skipIf(NO_BROWSER)('login', () => {
     await page.context().close();
   });
 
-  test('if the token is no longer valid, the login is shown with the reason', async () => {
+  test('if the sign-in has ended, the login is shown with the reason', async () => {
     const page = await app.open('/approvals');
     await logIn(page, 'dev', 'dev-password');
     await visible(page.getByRole('heading', { name: 'Approvals', exact: true }));
-    const token = String(await page.evaluate("sessionStorage.getItem('parlance.token')"));
-    const headers = { authorization: `Bearer ${token}` };
-    await fetch(`${app.server.http}/v1/auth/logout`, { method: 'POST', headers });
+    const headers = { authorization: `Bearer ${await app.server.login('dev', 'dev-password')}` };
+    await fetch(`${app.server.http}/v1/auth/sign-out-everywhere`, { method: 'POST', headers });
     await visible(page.getByText('You have been signed out. Sign in again.'));
     await logIn(page, 'dev', 'dev-password');
     await visible(page.getByRole('heading', { name: 'Approvals', exact: true }));

@@ -2,7 +2,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, holds, openConsole, removed, submitInput, visible } from './console.ts';
+import { type Console, holds, openConsole, removed, signInAs, submitInput, visible } from './console.ts';
 import { type CuttingProxy, cuttingProxy } from './cutting-proxy.ts';
 import { layoutProblems } from './layout.ts';
 
@@ -32,10 +32,7 @@ describe.skipIf(NO_BROWSER)('offline', () => {
     proxy = await cuttingProxy(app.server.http);
     await submitInput(app.server, 'kept', 'hello');
     page = await app.open('/', { at: proxy.http, serviceWorkers: 'allow' });
-    await page.evaluate(
-      `sessionStorage.setItem('parlance.token', '${await app.server.login('ada', 'ada-password')}')`,
-    );
-    await page.reload();
+    await signInAs(page, 'ada');
     await holds(page, '(await navigator.serviceWorker.getRegistration())?.active');
     await page.reload();
   });

@@ -4,9 +4,12 @@ import type {
   AgentSetup,
   ApiKey,
   ApiKeyList,
+  Invitation,
+  InvitationList,
   Listener,
   ListenerList,
   MadeApiKey,
+  MadeInvitation,
   MadePairingRequest,
   McpOffers,
   McpParts,
@@ -20,6 +23,7 @@ import type {
   ModelListing,
   ModelQuestion,
   NewApiKey,
+  NewInvitation,
   NewUser,
   NodeList,
   OwnPairing,
@@ -52,6 +56,14 @@ export type Administration = {
     remove(name: string, options?: CallOptions): Promise<void>;
     /** Revokes all tokens of the user and closes their connections. */
     logout(name: string, options?: CallOptions): Promise<void>;
+  };
+  /** Links with which new users choose their passwords. Admins only. */
+  readonly invitations: {
+    /** In order of creation, without those that were accepted or have expired. */
+    list(options?: CallOptions): Promise<readonly Invitation[]>;
+    /** `token` of the result is returned only once. Replaces an earlier invitation of the name. */
+    add(wanted: NewInvitation, options?: CallOptions): Promise<MadeInvitation>;
+    revoke(id: string, options?: CallOptions): Promise<void>;
   };
   /** Sets the price of a model; null removes it. Admins only. */
   setPrice(model: string, price: Price | null, options?: CallOptions): Promise<void>;
@@ -86,7 +98,17 @@ export type Administration = {
 export function administration(http: HttpClient): Administration {
   const path = '/v1/admin/users';
   const of = (name: string) => `${path}/${encodeURIComponent(name)}`;
+  const invitations = '/v1/admin/invitations';
   return {
+    invitations: {
+      async list({ signal } = {}) {
+        return (await http.json<InvitationList>({ path: invitations, signal })).invitations;
+      },
+      add: (body, { signal } = {}) => http.json({ method: 'POST', path: invitations, body, signal }),
+      async revoke(id, { signal } = {}) {
+        await http.response({ method: 'DELETE', path: `${invitations}/${encodeURIComponent(id)}`, signal });
+      },
+    },
     users: {
       async list({ signal } = {}) {
         return (await http.json<UserList>({ path, signal })).users;

@@ -8,6 +8,7 @@ import type {
   DialectList,
   FoundPage,
   InstructionsDecision,
+  Invitation,
   LimitUses,
   ModelList,
   PendingQuestion,
@@ -19,6 +20,7 @@ import type {
   Session,
   SessionPage,
   SessionsQuery,
+  SignedIn,
   Skill,
   StandingGrant,
   TagCount,
@@ -137,6 +139,11 @@ export type Parlance = {
   readonly keys: ApiKeys;
   /** browser extensions */
   readonly pairings: Pairings;
+  /** Links with which new users choose their passwords. Need no token. */
+  readonly invitations: {
+    find(token: string, options?: CallOptions): Promise<Invitation>;
+    accept(token: string, password: string, options?: CallOptions): Promise<Invitation>;
+  };
   readonly mcp: McpOfUser;
   readonly admin: Administration;
   readonly auth: {
@@ -146,11 +153,25 @@ export type Parlance = {
     logout(options?: CallOptions): Promise<void>;
     /** Revokes earlier tokens; later requests send the new one. */
     changePassword(old: string, password: string, options?: CallOptions): Promise<Login>;
+    /** Revokes all tokens of the caller and ends all sign-ins. Needs a login. */
+    signOutEverywhere(options?: CallOptions): Promise<void>;
+    /**
+     * Signs a browser in, for pages of the server itself: it sets a cookie. Requests count only with `key` in the header
+     * `X-Parlance-Sign-In`.
+     */
+    signIn(name: string, password: string, options?: CallOptions): Promise<SignedIn>;
+    /** Prolongs the sign-in of the browser. */
+    refreshSignIn(options?: CallOptions): Promise<void>;
+    /** Ends the sign-in of the browser. */
+    signOut(options?: CallOptions): Promise<void>;
+    /** A token that ends with the sign-in of the browser. Requests do not send it. */
+    tokenOfSignIn(options?: CallOptions): Promise<string>;
     /** The principal of the token. */
     me(options?: CallOptions): Promise<Me>;
   };
 };
 
+const SIGN_IN = '/v1/auth/sign-in';
 const BACKOFF: Backoff = { baseMs: 500, maxMs: 30_000 };
 
 /** Sends nothing until the first call. */
@@ -195,6 +216,12 @@ export function connect(options: ConnectOptions = {}): Parlance {
     return items;
   }
 
+  const post = <Answer>(path: string, body: object | undefined, { signal }: CallOptions = {}) =>
+    http.json<Answer>({ method: 'POST', path, body, signal });
+
+  const send = async (method: 'POST' | 'DELETE', path: string, { signal }: CallOptions = {}): Promise<void> =>
+    void (await http.response({ method, path, signal }));
+
   async function login(path: string, body: object, signal: AbortSignal | undefined): Promise<Login> {
     const answer = await http.fetchOnce({ method: 'POST', path, body, signal });
     const { access_token: token, role } = (await answer.json()) as Token;
@@ -229,19 +256,13 @@ export function connect(options: ConnectOptions = {}): Parlance {
     activity: (options = {}) => activityEvents(stream, options),
     approvals: {
       list: ({ signal } = {}) => everyPage<'approvals', Approval>('/v1/approvals', 'approvals', signal),
-      answer: (id, body, { signal } = {}) =>
-        http.json({ method: 'POST', path: `/v1/approvals/${encodeURIComponent(id)}`, body, signal }),
+      answer: (id, body, options) => post(`/v1/approvals/${encodeURIComponent(id)}`, body, options),
     },
     questions: {
       list: ({ signal } = {}) =>
         everyPage<'questions', PendingQuestion>('/v1/questions', 'questions', signal),
-      answer: (id, answers, { signal } = {}) =>
-        http.json({
-          method: 'POST',
-          path: `/v1/questions/${encodeURIComponent(id)}`,
-          body: answerBody(answers),
-          signal,
-        }),
+      answer: (id, answers, options) =>
+        post(`/v1/questions/${encodeURIComponent(id)}`, answerBody(answers), options),
     },
     grants: {
       list: ({ signal } = {}) => everyPage<'grants', StandingGrant>('/v1/grants', 'grants', signal),
@@ -281,7 +302,20 @@ export function connect(options: ConnectOptions = {}): Parlance {
     pairings: pairings(http),
     mcp: mcpOfUser(http),
     admin: administration(http),
+    invitations: {
+      find: (token, options) => post('/v1/invitations/find', { token }, options),
+      accept: (token, password, options) => post('/v1/invitations/accept', { token, password }, options),
+    },
     auth: {
+      async signOutEverywhere(options) {
+        await send('POST', '/v1/auth/sign-out-everywhere', options);
+        http.token = null;
+      },
+      signIn: (name, password, options) => post(SIGN_IN, { name, password }, options),
+      refreshSignIn: (options) => send('POST', `${SIGN_IN}/refresh`, options),
+      signOut: (options) => send('DELETE', SIGN_IN, options),
+      tokenOfSignIn: async (options) =>
+        (await post<Token>('/v1/auth/token', undefined, options)).access_token,
       login: (username, password, { signal } = {}) => login('/v1/auth/login', { username, password }, signal),
       changePassword: (old, password, { signal } = {}) =>
         login('/v1/auth/password', { old, new: password }, signal),

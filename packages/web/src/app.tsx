@@ -52,11 +52,20 @@ const SignedInPage = lazy(() =>
 );
 const PairPage = lazy(() => import('./pages/pair/page.tsx').then((m) => ({ default: m.PairPage })));
 const WelcomePage = lazy(() => import('./pages/welcome/page.tsx').then((m) => ({ default: m.WelcomePage })));
+const InvitationPage = lazy(() =>
+  import('./pages/invitation/page.tsx').then((m) => ({ default: m.InvitationPage })),
+);
 const LoginPage = lazy(() => import('./pages/login/page.tsx').then((m) => ({ default: m.LoginPage })));
 
 export function App() {
   const access = useAccess();
   const { route } = useLocation();
+  if (route.page === 'invitation' && (access.status === 'in' || access.status === 'out'))
+    return (
+      <Suspense>
+        <InvitationPage />
+      </Suspense>
+    );
   switch (access.status) {
     case 'asking':
       return <p className="starting">Parlance</p>;
@@ -138,6 +147,7 @@ function Page({ route }: { route: Route }) {
     case 'signed-in':
       return <SignedInPage />;
     case 'welcome':
+    case 'invitation':
     case 'login':
       return <WelcomePage />;
     case 'unknown':

@@ -1,12 +1,13 @@
 // First: its listeners come before all others.
 import './state/trusted-events.ts';
-import { loadServer } from '@parlance/ui/state/server.ts';
+import { followSignIn, loadServer } from '@parlance/ui/state/server.ts';
 import { followTheme } from '@parlance/ui/state/theme.tsx';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 
 followTheme();
 void loadServer();
+followSignIn();
 const root = document.getElementById('root');
 if (root) createRoot(root).render(<App />);
 installShell();

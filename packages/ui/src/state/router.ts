@@ -16,6 +16,8 @@ export type Route =
   | { readonly page: 'pair' }
   /** where the sign-in of an MCP server ends */
   | { readonly page: 'signed-in' }
+  /** where an invited person chooses a password */
+  | { readonly page: 'invitation' }
   | { readonly page: 'welcome' }
   | { readonly page: 'login' }
   | { readonly page: 'unknown'; readonly path: string };
@@ -29,6 +31,7 @@ const SINGLE = [
   'settings',
   'pair',
   'signed-in',
+  'invitation',
   'welcome',
   'login',
 ] as const;

@@ -1,9 +1,12 @@
-/** The server that the page came from, the current principal and the token. */
+/** The server that the page came from, the current principal, and the sign-in of the browser. */
 import { type About, connect, type Parlance, ParlanceError } from '@parlance/sdk';
 import { readStorage, writeStorage } from './storage.ts';
 import { store, useStore } from './store.ts';
 
-const TOKEN = 'parlance.token';
+/** The part of the sign-in that the page keeps, for all tabs; the other one is in a cookie. */
+const SIGN_IN = 'parlance.sign-in';
+const SIGN_IN_HEADER = 'x-parlance-sign-in';
+const signInKey = (): string | null => readStorage('local', SIGN_IN);
 
 export type Access =
   | { readonly status: 'asking' }
@@ -23,32 +26,54 @@ export function useServer(): About {
 }
 
 /** SDK client of the page. A 401 leads to the login. */
-export let parlance: Parlance = clientOf({ token: readStorage('session', TOKEN) });
+export let parlance: Parlance = connect({ fetch: (url, init) => signedIn(url, init, signInKey()) });
 
-function clientOf(options: { readonly url?: string; readonly token: string | null }): Parlance {
-  return connect({
-    ...options,
+/** Other requests with the same credentials may have been refused before, or a new login may have replaced them. */
+async function signedIn(url: string, init: RequestInit, key: string | null): Promise<Response> {
+  const sent = key === null ? init : { ...init, headers: { ...init.headers, [SIGN_IN_HEADER]: key } };
+  const response = await fetch(url, sent);
+  if (response.status === 401 && !url.endsWith('/v1/auth/sign-in') && signInKey() === key) leave(true);
+  return response;
+}
+
+/** For pages that do not come from the server, such as the side panel of the browser extension. */
+export function connectTo(url: string, token: string): void {
+  parlance = connect({
+    url,
+    token,
     async fetch(url, init) {
       const { token } = parlance;
       const response = await fetch(url, init);
-      // Other requests with the same token may have been refused before, or a new login may have replaced it.
-      if (response.status === 401 && !url.endsWith('/v1/auth/login') && parlance.token === token) leave(true);
+      if (response.status === 401 && parlance.token === token) leave(true);
       return response;
     },
   });
 }
 
-/** For pages that do not come from the server, such as the side panel of the browser extension. */
-export function connectTo(url: string, token: string): void {
-  parlance = clientOf({ url, token });
-}
-
 function leave(expired: boolean): void {
   const now = access.get();
-  const had = parlance.token !== null || (now.status === 'out' && now.expired);
+  const had = parlance.token !== null || signInKey() !== null || (now.status === 'out' && now.expired);
   parlance.token = null;
-  writeStorage('session', TOKEN, null);
+  writeStorage('local', SIGN_IN, null);
   access.set({ status: 'out', expired: expired && had });
+}
+
+const PROLONG_MS = 15 * 60_000;
+
+/** For the console: follows what other tabs do, and prolongs the sign-in while the page is open. */
+export function followSignIn(): void {
+  addEventListener('storage', ({ key }) => {
+    if (key !== SIGN_IN && key !== null) return;
+    access.set({ status: 'asking' });
+    void loadServer();
+  });
+  const prolong = () => {
+    // A refusal has led to the login, and anything else is repeated.
+    if (signInKey() !== null && !document.hidden) parlance.auth.refreshSignIn().catch(() => undefined);
+  };
+  prolong();
+  setInterval(prolong, PROLONG_MS);
+  document.addEventListener('visibilitychange', prolong);
 }
 
 /** Fetches the current principal. Never throws: the result is in `access`. */
@@ -83,28 +108,41 @@ async function refresh(): Promise<void> {
 
 /** Throws a `ParlanceError` if name or password is wrong. */
 export async function logIn(name: string, password: string): Promise<void> {
-  const { token } = await parlance.auth.login(name, password);
-  writeStorage('session', TOKEN, token);
+  const { key } = await parlance.auth.signIn(name, password);
+  writeStorage('local', SIGN_IN, key);
   await loadServer();
 }
 
-/** Closes the streams of the old token first, since the change revokes it. Throws if the old password is wrong. */
-export async function changePassword(old: string, password: string): Promise<void> {
+/** Closes the streams of the old sign-in first, since the change ends it. Throws if the old password is wrong. */
+export async function changePassword(name: string, old: string, password: string): Promise<void> {
   access.set({ status: 'asking' });
   try {
-    const { token } = await parlance.auth.changePassword(old, password);
-    writeStorage('session', TOKEN, token);
+    await parlance.auth.changePassword(old, password);
+    parlance.token = null;
+    writeStorage('local', SIGN_IN, (await parlance.auth.signIn(name, password)).key);
   } finally {
     await loadServer();
   }
 }
 
 /** In open mode the principal is `local` again; otherwise the login is shown. */
-export async function logOut(): Promise<void> {
+export const logOut = (): Promise<void> => leaveWith(() => parlance.auth.signOut());
+
+/** Ends all sign-ins and tokens of the user. */
+export const logOutEverywhere = (): Promise<void> => leaveWith(() => parlance.auth.signOutEverywhere());
+
+async function leaveWith(end: () => Promise<void>): Promise<void> {
   try {
-    await parlance.auth.logout();
+    await end();
+  } catch (thrown) {
+    // It had ended before.
+    if (!(thrown instanceof ParlanceError && thrown.code === 'unauthenticated')) throw thrown;
   } finally {
     leave(false);
     await loadServer();
   }
 }
+
+/** For clients beside the console; null without a sign-in. */
+export const ownToken = async (): Promise<string | null> =>
+  signInKey() === null ? null : parlance.auth.tokenOfSignIn();

@@ -1,6 +1,7 @@
-/** The current user and their password. */
+/** The current user: password, and signing out everywhere. */
 import { attempt, Button, Chip, Field, Notice, toast } from '@parlance/ui/components/controls.tsx';
-import { changePassword, useServer } from '@parlance/ui/state/server.ts';
+import { Dialog } from '@parlance/ui/components/dialog.tsx';
+import { changePassword, logOutEverywhere, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useState } from 'react';
 
 export function AccountSection() {
@@ -14,6 +15,7 @@ export function AccountSection() {
         You are <strong>{principal.id}</strong> <Chip>{principal.role}</Chip>
       </p>
       <PasswordForm name={principal.id} />
+      <SignOutEverywhere />
     </section>
   );
 }
@@ -29,7 +31,7 @@ function PasswordForm({ name }: { name: string }) {
     setProblem(same ? null : 'The passwords do not match.');
     if (!same) return;
     void attempt(async () => {
-      await changePassword(text('old'), text('new'));
+      await changePassword(name, text('old'), text('new'));
       toast('Password changed.');
     });
   }
@@ -43,7 +45,8 @@ function PasswordForm({ name }: { name: string }) {
       <NewPassword label="New password" name="new" />
       <NewPassword label="Repeat new password" name="again" />
       <p className="hint">
-        This signs you out everywhere else: other tabs, and clients that use one of your tokens.
+        This signs you out everywhere else: other browsers, and clients that use one of your tokens. API keys
+        stay valid.
       </p>
       <div>
         <Button type="submit" variant="primary">
@@ -51,6 +54,38 @@ function PasswordForm({ name }: { name: string }) {
         </Button>
       </div>
     </form>
+  );
+}
+
+function SignOutEverywhere() {
+  const [asked, setAsked] = useState(false);
+  return (
+    <div className="card admin-form">
+      <h3>Sign out everywhere</h3>
+      <p className="hint">
+        You stay signed in in this browser until you sign out, or have not used it for 30 days. After the loss
+        of a device, end all sign-ins and tokens at once.
+      </p>
+      <div>
+        <Button variant="danger" onClick={() => setAsked(true)}>
+          Sign out everywhere
+        </Button>
+      </div>
+      {asked && (
+        <Dialog
+          title="Sign out everywhere?"
+          confirm="Sign out"
+          danger
+          onClose={() => setAsked(false)}
+          onConfirm={logOutEverywhere}
+        >
+          <p>
+            All browsers, this one included, and all clients with one of your tokens have to sign in again.
+            API keys stay valid, and running turns continue.
+          </p>
+        </Dialog>
+      )}
+    </div>
   );
 }
 

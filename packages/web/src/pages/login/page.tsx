@@ -1,4 +1,4 @@
-/** Login form. The token is stored until the tab is closed. */
+/** Login form. */
 
 import { Button, Field, Notice, useAttempt } from '@parlance/ui/components/controls.tsx';
 import { AdminPassword } from '@parlance/ui/components/no-access.tsx';

@@ -8,7 +8,7 @@ import { go, hrefOf, useLocation } from '@parlance/ui/state/router.ts';
 import { useCallback, useState } from 'react';
 import { Page } from '../../components/page.tsx';
 import { dialectNamed, useDialects } from '../../state/dialects.ts';
-import { newName, Pane, useIdentity } from './pane.tsx';
+import { type Identities, newName, Pane, useIdentity } from './pane.tsx';
 
 /** The dialect of that name, or the one at a position among those with sockets. */
 const dialectOf = (list: DialectList, name: string | undefined, position: number): Dialect | undefined =>
@@ -18,12 +18,15 @@ const dialectOf = (list: DialectList, name: string | undefined, position: number
 
 export function PlaygroundPage() {
   const list = useDialects();
-  return list === null ? <Page title="Playground">{null}</Page> : <Playground list={list} />;
+  const identities = useIdentity();
+  if (list === null || identities === null) return <Page title="Playground">{null}</Page>;
+  return <Playground list={list} identities={identities} />;
 }
 
-function Playground({ list }: { list: DialectList }) {
+type PlaygroundProps = { readonly list: DialectList; readonly identities: Identities };
+
+function Playground({ list, identities }: PlaygroundProps) {
   const { query } = useLocation();
-  const identities = useIdentity();
   const [begun] = useState(newName);
   const [as, setAs] = useState<{ readonly left: string | null; readonly right: string | null }>({
     left: null,

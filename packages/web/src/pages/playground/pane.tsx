@@ -8,8 +8,16 @@ import {
   type Parlance,
   ParlanceError,
 } from '@parlance/sdk';
-import { Button, Chip, Choice, Field, Notice, useAttempt } from '@parlance/ui/components/controls.tsx';
-import { parlance, useServer } from '@parlance/ui/state/server.ts';
+import {
+  attempt,
+  Button,
+  Chip,
+  Choice,
+  Field,
+  Notice,
+  useAttempt,
+} from '@parlance/ui/components/controls.tsx';
+import { ownToken, parlance, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useCallback, useEffect, useState, useSyncExternalStore } from 'react';
 import { EntryList } from '../../entries/list.tsx';
 import type { NumberedFrame } from '../../entries/rows.ts';
@@ -302,8 +310,8 @@ function LoginForm({ logIn }: { logIn: (name: string, password: string) => Promi
   );
 }
 
-// The principal of the playground: the console's, or in open mode a user who logged in for the playground only. That
-// token is kept in memory.
+// The principal of the playground: the console's, or in open mode a user who logged in for the playground only. The
+// token is kept in memory; that of the console ends with its sign-in.
 
 type Identity = {
   readonly name: string;
@@ -320,11 +328,17 @@ export type Identities = {
   forget(): void;
 };
 
-export function useIdentity(): Identities {
+/** Null until the token is there. */
+export function useIdentity(): Identities | null {
   const { principal } = useServer();
+  const [own, setOwn] = useState<{ readonly token: string | null } | null>(null);
+  useEffect(() => {
+    void attempt(async () => setOwn({ token: await ownToken() }));
+  }, []);
   const [borrowed, setBorrowed] = useState<Identity | null>(null);
+  if (own === null) return null;
   return {
-    identity: borrowed ?? { name: principal.id, token: parlance.token, client: parlance },
+    identity: borrowed ?? { name: principal.id, token: own.token, client: parlance },
     borrowed: borrowed !== null,
     async logIn(name, password) {
       const client = connect();

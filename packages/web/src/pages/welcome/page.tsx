@@ -4,7 +4,7 @@ import { Button, Chip, CopyButton, toast } from '@parlance/ui/components/control
 import { CodeBlock } from '@parlance/ui/markdown/code-block.tsx';
 import { may } from '@parlance/ui/state/may.ts';
 import { hrefOf } from '@parlance/ui/state/router.ts';
-import { parlance, useServer } from '@parlance/ui/state/server.ts';
+import { ownToken, useServer } from '@parlance/ui/state/server.ts';
 import { useMemo, useState } from 'react';
 import { Page } from '../../components/page.tsx';
 import { useDialects } from '../../state/dialects.ts';
@@ -155,7 +155,7 @@ function OwnToken() {
   const [copied, setCopied] = useState(false);
   async function copy(): Promise<void> {
     try {
-      await navigator.clipboard.writeText(`export PARLANCE_TOKEN='${parlance.token ?? ''}'`);
+      await navigator.clipboard.writeText(`export PARLANCE_TOKEN='${(await ownToken()) ?? ''}'`);
       setCopied(true);
     } catch {
       toast('Copying needs https or localhost in this browser.');
