@@ -370,6 +370,8 @@ export const EVENTS = {
     final: z.boolean().optional(),
     /** the call shows something to the user, such as a plan */
     notice: z.boolean().optional(),
+    /** the tool has an app (a page of an MCP server) that shows the result; `meta` is only for it */
+    app: z.object({ resource: z.string(), meta: z.record(z.string(), JsonValue).optional() }).optional(),
     ...ANSWER_TERMS,
     /** an instruction for the model after the results */
     system: SystemText.optional(),

@@ -11,6 +11,10 @@ import type {
   MadeApiKey,
   MadeInvitation,
   MadePairingRequest,
+  McpApp,
+  McpAppFileRequest,
+  McpAppRequest,
+  McpContents,
   McpOffers,
   McpParts,
   McpPromptRequest,
@@ -169,6 +173,10 @@ export type McpOfUser = {
   prompt(request: McpPromptRequest, options?: CallOptions): Promise<readonly Part[]>;
   /** A resource as the parts of a message. */
   resource(request: McpResourceRequest, options?: CallOptions): Promise<readonly Part[]>;
+  /** The app that shows the results of a tool. Its page is hostile content: give it a frame with an origin of its own. */
+  app(request: McpAppRequest, options?: CallOptions): Promise<McpApp>;
+  /** A resource that an app asks for. */
+  appFile(request: McpAppFileRequest, options?: CallOptions): Promise<McpContents>;
   /** The link to open in a browser. For a server that one person signs in to for all users, as `settings`. */
   begin(name: string, options?: CallOptions): Promise<string>;
   /** Ends the sign-in with the query that the browser came back with. Returns the name of the server. */
@@ -189,6 +197,9 @@ export function mcpOfUser(http: HttpClient): McpOfUser {
     offers: ({ signal } = {}) => http.json({ path: '/v1/mcp/offers', signal }),
     prompt: (body, { signal } = {}) => parts('prompts', body, signal),
     resource: (body, { signal } = {}) => parts('resources', body, signal),
+    app: (body, { signal } = {}) => http.json({ method: 'POST', path: '/v1/mcp/apps', body, signal }),
+    appFile: (body, { signal } = {}) =>
+      http.json({ method: 'POST', path: '/v1/mcp/apps/files', body, signal }),
     async begin(name, { signal } = {}) {
       return (await http.json<McpSignInLink>({ method: 'POST', path: of(name), signal })).link;
     },

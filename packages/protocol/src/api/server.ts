@@ -181,6 +181,32 @@ export type McpResourceRequest = z.input<typeof McpResourceRequest>;
 export const McpParts = z.object({ parts: z.array(Part).describe('for a message of the user') });
 export type McpParts = z.infer<typeof McpParts>;
 
+export const McpAppRequest = z.strictObject({
+  tool: z.string().min(1).max(200).describe('the tool whose results the app shows, by its name for models'),
+});
+export type McpAppRequest = z.input<typeof McpAppRequest>;
+
+export const McpApp = z.object({
+  server: z.string(),
+  resource: z.string().describe('its address at the server, `ui://…`'),
+  html: z.string().describe('the page: hostile content, for a frame with an origin of its own'),
+  connect: z.array(z.string()).describe('public origins that it wants to send requests to'),
+  load: z.array(z.string()).describe('public origins that it wants to load files from'),
+  tool: z.record(z.string(), z.json()).describe('the definition of the tool'),
+  tools: z
+    .record(z.string(), z.string())
+    .describe('the tools that it may call: their names for models, by their names at the server'),
+});
+export type McpApp = z.infer<typeof McpApp>;
+
+export const McpAppFileRequest = McpAppRequest.extend({ uri: z.string().min(1).max(10_000) });
+export type McpAppFileRequest = z.input<typeof McpAppFileRequest>;
+
+export const McpContents = z.object({
+  contents: z.array(z.record(z.string(), z.json())).describe('as the server sent them'),
+});
+export type McpContents = z.infer<typeof McpContents>;
+
 export const McpSignInList = z.object({
   servers: z.array(z.object({ name: z.string(), signedIn: z.boolean() })),
 });

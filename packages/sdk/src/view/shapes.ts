@@ -226,7 +226,10 @@ export type CallState =
   | { readonly phase: 'running'; readonly progress: CallProgress | null }
   /** executed by a client that may be disconnected in the meantime */
   | { readonly phase: 'deferred' }
-  | (Of<'tool.ended', 'outcome' | 'interrupted' | 'parts' | 'data' | 'durationMs' | 'said' | 'child'> & {
+  | (Of<
+      'tool.ended',
+      'outcome' | 'interrupted' | 'parts' | 'data' | 'durationMs' | 'said' | 'child' | 'app'
+    > & {
       readonly phase: 'ended';
       /** contains untrusted content */
       readonly untrusted: boolean;

@@ -223,7 +223,7 @@ export const delegated = (call: CallView, event: DurableEvent<'call.delegated'>)
   changed(call, event, { state: call.state });
 
 export function ended(call: CallView, event: DurableEvent<'tool.ended'>): CallView {
-  const { outcome, interrupted, parts, data, durationMs, untrusted, said, final, child } = event;
+  const { outcome, interrupted, parts, data, durationMs, untrusted, said, final, child, app } = event;
   const state: CallState = {
     phase: 'ended',
     outcome,
@@ -235,6 +235,7 @@ export function ended(call: CallView, event: DurableEvent<'tool.ended'>): CallVi
     ...(said === undefined ? {} : { said }),
     final: final === true,
     ...(child && { child }),
+    ...(app && { app }),
   };
   if (call.approval?.state.status !== 'pending') return changed(call, event, { state });
   return changed(call, event, { state, approval: settled(call, event, { status: 'lapsed' }) });

@@ -24,6 +24,7 @@ async function built(page = PAGE): Promise<string> {
   };
   await write('index.html', page);
   await write('assets/main-1.js', 'run()');
+  await write('assets/preview-1.html', '<title>Preview</title>');
   await Bun.write(join(folder, 'secret.txt'), 'not listed');
   await list(folder, '"one"');
   return folder;
@@ -36,6 +37,7 @@ const list = (folder: string, etag: string) =>
       files: {
         'index.html': { type: 'text/html', etag },
         'assets/main-1.js': { type: 'text/javascript', etag: '"two"' },
+        'assets/preview-1.html': { type: 'text/html', etag: '"three"' },
       },
     }),
   );
@@ -60,6 +62,29 @@ test('the content security policy allows only our own resources', async () => {
   expect(page.headers.get('x-content-type-options')).toBe('nosniff');
   expect(page.headers.get('referrer-policy')).toBe('no-referrer');
   expect(page.headers.get('cache-control')).toBe('no-cache');
+});
+
+test('a page of others reaches nothing but public origins that its address names, and never this server', async () => {
+  const ask = serving(await built());
+  const policyOf = async (query: string) =>
+    (await ask(`/assets/preview-1.html${query}`)).headers.get('content-security-policy')?.split('; ') ?? [];
+  const alone = await policyOf('');
+  expect(alone).toContain('sandbox allow-scripts');
+  expect(alone).toContain("default-src 'none'");
+  expect(alone).toContain("script-src 'unsafe-inline'");
+  expect(alone.join()).not.toMatch(/connect-src|https:|'self'(?!$)/);
+  const wide = await policyOf('?connect=https://api.example.com&load=https://*.example.org');
+  expect(wide).toContain('connect-src https://api.example.com');
+  expect(wide).toContain("script-src 'unsafe-inline' https://*.example.org");
+  for (const origin of [
+    'http://127.0.0.1:3000',
+    '*',
+    "'self'",
+    'https://a.example; sandbox allow-same-origin',
+  ])
+    expect(
+      await policyOf(`?connect=${encodeURIComponent(origin)}&load=${encodeURIComponent(origin)}`),
+    ).toEqual(alone);
 });
 
 test('unchanged files are not sent again, and files are compressed if the browser accepts it', async () => {

@@ -1,5 +1,6 @@
 /** The built console of `packages/web`. */
 import type { Hono } from 'hono';
+import { coversHost, isPublicOrigin } from '../lib/public-origin.ts';
 import { builtFiles, IMMUTABLE, type Manifest, NO_SNIFFING } from './built-files.ts';
 
 export function consoleRoutes(app: Hono, folder: string): void {
@@ -51,7 +52,7 @@ function headersOf(path: string, request: Request, { scripts }: Manifest): Recor
     return { ...NO_SNIFFING, 'content-security-policy': READER_POLICY };
   if (!path.endsWith('.html')) return NO_SNIFFING;
   if (path.startsWith('assets/preview-'))
-    return { ...NO_SNIFFING, 'content-security-policy': PREVIEW_POLICY };
+    return { ...NO_SNIFFING, 'content-security-policy': previewPolicy(request) };
   const policy = [
     ...FRAME_POLICY,
     `script-src ${scripts.map((hash) => `'sha256-${hash}'`).join(' ') || "'none'"}`,
@@ -62,19 +63,36 @@ function headersOf(path: string, request: Request, { scripts }: Manifest): Recor
 /** It fetches the files of the console, and loads no scripts. */
 const WORKER_POLICY = "default-src 'none'; connect-src 'self'";
 
-/** Policy for what a model has written: its scripts and styles run with an opaque origin, and reach nothing. */
-const PREVIEW_POLICY = [
-  'sandbox allow-scripts',
-  "default-src 'none'",
-  "script-src 'unsafe-inline'",
-  "style-src 'unsafe-inline'",
-  'img-src data: blob:',
-  'font-src data:',
-  'media-src data: blob:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'self'",
-].join('; ');
+/**
+ * Policy for what a model or an MCP server has written: its scripts and styles run with an opaque origin, and reach nothing.
+ * The query may name public origins: to send requests to (`connect`), and to load files from (`load`).
+ */
+function previewPolicy({ url }: Request): string {
+  const { searchParams, host } = new URL(url);
+  const named = (name: string): string =>
+    searchParams
+      .getAll(name)
+      .slice(0, MAX_ORIGINS)
+      .filter((origin) => isPublicOrigin(origin) && !coversHost(origin, host))
+      .map((origin) => ` ${origin}`)
+      .join('');
+  const [connect, load] = [named('connect'), named('load')];
+  return [
+    'sandbox allow-scripts',
+    "default-src 'none'",
+    `script-src 'unsafe-inline'${load}`,
+    `style-src 'unsafe-inline'${load}`,
+    `img-src data: blob:${load}`,
+    `font-src data:${load}`,
+    `media-src data: blob:${load}`,
+    ...(connect === '' ? [] : [`connect-src${connect}`]),
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'self'",
+  ].join('; ');
+}
+
+const MAX_ORIGINS = 20;
 
 /** It reads documents from anywhere: it can load and send nothing. */
 const READER_POLICY = "default-src 'none'";

@@ -2,17 +2,18 @@
 import type { Json } from '@parlance/protocol';
 import { patchedFiles } from '@parlance/protocol/patch';
 import type { ApprovalView, CallState, CallView } from '@parlance/sdk';
-import { memo, type ReactNode } from 'react';
+import { memo, type ReactNode, useContext } from 'react';
 import { answerText, commandLine } from '../components/approval/approval.ts';
 import { ApprovalCard } from '../components/approval/approval-card.tsx';
 import { reportedFiles } from '../components/approval/patch.ts';
 import { PatchView } from '../components/approval/patch-view.tsx';
-import { Chip, type ChipVariant, Collapsible, CopyButton, Icon } from '../components/controls.tsx';
-import { Code } from '../markdown/code-block.tsx';
+import { Button, Chip, type ChipVariant, Collapsible, CopyButton, Icon } from '../components/controls.tsx';
+import { CanPreview, Code } from '../markdown/code-block.tsx';
 import { Markdown } from '../markdown/markdown.tsx';
 import { useServer } from '../state/server.ts';
 import { counted, duration } from './cost.ts';
 import { Parts } from './parts.tsx';
+import { openPreview } from './preview.ts';
 import { textOf } from './rows.ts';
 import { type RowIn, SubAgentCard } from './sub-agent-card.tsx';
 
@@ -43,6 +44,7 @@ type CallProps = { readonly session: string; readonly call: CallView; readonly r
 
 export const CallCard = memo(function CallCard({ session, call, rowIn }: CallProps) {
   const { state, approval, tool, child } = call;
+  const canPreview = useContext(CanPreview);
   if (approval?.state.status === 'pending') return <ApprovalCard session={session} approval={approval} />;
   if (isBrowserCall(call)) return <BrowserCall call={call} />;
   if (child)
@@ -81,6 +83,11 @@ export const CallCard = memo(function CallCard({ session, call, rowIn }: CallPro
         {state.phase === 'ended' && <Output state={state} />}
       </Collapsible>
       {approval && <Approval approval={approval} />}
+      {canPreview && state.phase === 'ended' && state.app && (
+        <Button icon="eye" className="call-app" onClick={() => openPreview({ kind: 'app', session, call })}>
+          Open app
+        </Button>
+      )}
     </div>
   );
 });

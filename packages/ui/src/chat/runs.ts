@@ -104,9 +104,12 @@ function sequences(rows: readonly Row[], joins: (call: CallView) => boolean): (R
   return parts;
 }
 
-/** Sub-agents and steps in the browser are more than a line. */
-const isFoldable = ({ tool, child }: CallView): boolean =>
-  child === undefined && tool !== 'agent' && !tool.startsWith('browser_');
+/** Sub-agents, steps in the browser and apps are more than a line. */
+const isFoldable = ({ tool, child, state }: CallView): boolean =>
+  child === undefined &&
+  tool !== 'agent' &&
+  !tool.startsWith('browser_') &&
+  !(state.phase === 'ended' && state.app);
 
 const callIn = (row: Row): CallView | null =>
   row.kind === 'item' && row.item.kind === 'call' ? row.item : null;

@@ -39,8 +39,14 @@ export type Runnable = {
 } & Pick<ToolContext, 'permission'>;
 
 /** What the agent of the turn is offered; of a sub-agent, at most what its parent has. */
-const offeredToSession = ({ deps, turn, session }: ActiveTurn): ReadonlyMap<string, Tool> =>
-  offeredTo(deps, turn.agent.id, turn.terms, session.state.created?.parent?.tools);
+function offeredToSession({ deps, turn, session }: ActiveTurn): ReadonlyMap<string, Tool> {
+  const offered = offeredTo(deps, turn.agent.id, turn.terms, session.state.created?.parent?.tools);
+  if (!isDirect(turn)) return offered;
+  return new Map([...offered, ...[...deps.tools].filter(([, { onlyDirect }]) => onlyDirect)]);
+}
+
+/** Whether the turn is a call of the user, without the model. */
+const isDirect = ({ steps, answered }: ActiveTurn['turn']): boolean => steps === 0 && answered;
 
 type PossibleCall = ReturnType<typeof possibleCall>;
 
@@ -77,8 +83,7 @@ export async function planCall(active: ActiveTurn, call: OpenCall): Promise<Call
     if (!isDecided) {
       ask = await possible.tool.approval(possible.input, { root: folder.root });
       // A direct call is the user's own, whatever the context contains.
-      const isDirect = turn.steps === 0 && turn.answered;
-      tainted = !isDirect && isTainted(await session.context(), call.call);
+      tainted = !isDirect(turn) && isTainted(await session.context(), call.call);
     }
   } catch (thrown) {
     return { kind: 'end', event: callFailed(active, call, toolFault(active, call, thrown).message) };

@@ -238,7 +238,9 @@ export function offeredTo(
   const { tools: named } = deps.catalog.agent(agentId);
   const own = [...deps.tools].filter(
     ([name, tool]) =>
-      (named ? named.includes(name) : !tool.optIn) && (most === undefined || most.includes(name)),
+      !tool.onlyDirect &&
+      (named ? named.includes(name) : !tool.optIn) &&
+      (most === undefined || most.includes(name)),
   );
   return withCallerTools(new Map(own), terms);
 }

@@ -196,7 +196,7 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
 
     toolSpecs: (): (ToolSpec & { requiresApproval: boolean })[] =>
       [...parts.tools.values()]
-        .filter((tool) => !tool.optIn)
+        .filter((tool) => !tool.optIn && !tool.onlyDirect)
         .map((tool) => ({ ...toolSpec(tool), requiresApproval: tool.asks ?? false })),
 
     customTools(principal: Principal, agent: string | undefined): (ToolSpec & NonNullable<Tool['custom']>)[] {

@@ -483,6 +483,7 @@ const toolEnded = (
   untrusted: result.untrusted,
   final: result.final,
   notice: result.notice,
+  ...(result.app && { app: result.app }),
   ...(result.files && { files: result.files }),
 });
 

@@ -1,5 +1,5 @@
-/** What users do with MCP servers themselves: read their prompts and resources, and sign in to them. */
-import type { Part } from '@parlance/protocol';
+/** What users do with MCP servers themselves: read their prompts and resources, open their apps, and sign in to them. */
+import type { JsonObject, Part } from '@parlance/protocol';
 
 /** Throw `not_found` if the server is not there for the user. */
 export type McpContents = {
@@ -10,6 +10,26 @@ export type McpContents = {
     input: Readonly<Record<string, string>>,
   ): Promise<Part[]>;
   resource(server: string, user: string, uri: string): Promise<Part[]>;
+  /** The app of a tool, by the name of the tool for models. */
+  app(tool: string, user: string): Promise<McpApp>;
+  /** A resource of the server of an app, for the app. */
+  appFile(tool: string, user: string, uri: string): Promise<{ contents: JsonObject[] }>;
+};
+
+/** A page that shows the results of a tool. */
+export type McpApp = McpAppPage & {
+  readonly server: string;
+  readonly resource: string;
+  readonly tool: JsonObject;
+  /** names for models of the tools that it may call, by their names at the server */
+  readonly tools: Record<string, string>;
+};
+
+export type McpAppPage = {
+  readonly html: string;
+  /** public origins that it asks for: to send requests to, and to load files from */
+  readonly connect: string[];
+  readonly load: string[];
 };
 
 /** `mayShare`: may also sign in for everybody. */

@@ -84,6 +84,8 @@ export type ToolResult = {
     /** the answer is no longer needed: the question is withdrawn, and the call runs again without it */
     readonly until?: Promise<void>;
   };
+  /** the tool has an app that shows the result: its address, and what only the app gets of the result */
+  readonly app?: { readonly resource: string; readonly meta?: JsonObject };
   /**
    * the call also shows something to the user, such as a plan; a deferred call does so when the client
    * receives it
@@ -125,6 +127,8 @@ export interface Tool<Schema extends z.ZodType = z.ZodType> {
   readonly exclusive?: 'always' | 'if-asked';
   /** offered only to agents that name it */
   readonly optIn?: boolean;
+  /** never offered to a model: only for direct calls */
+  readonly onlyDirect?: boolean;
   /** a tool of the operator: clients may call it directly */
   readonly custom?: { readonly title?: string; readonly needs: readonly string[] };
   /** whether it may need approval, for tool lists */

@@ -1,6 +1,12 @@
 /** What users do with MCP servers themselves: prompts, resources, and signing in (links for the browser, and what it comes back with). */
 import { Fault, type Principal } from '@parlance/protocol';
-import { FinishedSignIn, McpPromptRequest, McpResourceRequest } from '@parlance/protocol/api';
+import {
+  FinishedSignIn,
+  McpAppFileRequest,
+  McpAppRequest,
+  McpPromptRequest,
+  McpResourceRequest,
+} from '@parlance/protocol/api';
 import { requirePermission, type SigningIn } from '../../core/index.ts';
 import { requireLogin } from '../../http/request-identity.ts';
 import { type Call, endpoint, type NativeContext } from './context.ts';
@@ -64,6 +70,30 @@ export const mcpUserEndpoints = [
     handle: async ({ principal, body }, { administration }) => ({
       parts: await administration.mcpOffers.resource(body.server, principal.id, body.uri),
     }),
+  }),
+  endpoint({
+    ...USER,
+    method: 'post',
+    path: '/v1/mcp/apps',
+    summary: 'The app of an MCP server that shows the results of a tool',
+    examples: () => [{ body: { tool: 'mcp_charts_draw' } }],
+    body: McpAppRequest,
+    answers: { 200: { description: 'The page, and what it may do', schema: 'McpApp' } },
+    errors: [400, 401, 403, 404],
+    handle: ({ principal, body }, { administration }) =>
+      administration.mcpOffers.app(body.tool, principal.id),
+  }),
+  endpoint({
+    ...USER,
+    method: 'post',
+    path: '/v1/mcp/apps/files',
+    summary: 'A resource that an app reads from its server, as the server sends it',
+    examples: () => [{ body: { tool: 'mcp_charts_draw', uri: 'charts://42' } }],
+    body: McpAppFileRequest,
+    answers: { 200: { description: 'The contents', schema: 'McpContents' } },
+    errors: [400, 401, 403, 404],
+    handle: ({ principal, body }, { administration }) =>
+      administration.mcpOffers.appFile(body.tool, principal.id, body.uri),
   }),
   endpoint({
     ...USER,

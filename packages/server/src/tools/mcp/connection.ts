@@ -21,6 +21,7 @@ import { Fault, type JsonObject } from '@parlance/protocol';
 import { version } from '../../../package.json' with { type: 'json' };
 import type { Log } from '../../core/ports/telemetry.ts';
 import { cutText } from '../cut.ts';
+import { APPS } from './apps.ts';
 import { currentCall, type LiveCall, type McpAnswer } from './live-call.ts';
 import type { ServerRequest } from './requests.ts';
 import { type Redact, redactorFor } from './secrets.ts';
@@ -369,7 +370,7 @@ export class McpConnection {
       { name: 'parlance', version },
       {
         // Version negotiation would cost a second process for a stdio server.
-        capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
+        capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {}, extensions: APPS },
         // A question outlives this process: the call goes on with the answer in its next round.
         inputRequired: { autoFulfill: false },
         versionNegotiation: { mode: 'url' in this.#server ? 'auto' : 'legacy' },

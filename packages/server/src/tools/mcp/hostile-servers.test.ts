@@ -4,6 +4,7 @@ import { textOf } from '@parlance/protocol';
 import type { ToolResult } from '../../core/ports/tool.ts';
 import { MISBEHAVING, opened } from '../../testing/tools/mcp.ts';
 import { contextIn, faultOf, toolFixture, use } from '../../testing/tools/tool-context.ts';
+import { APPS } from './apps.ts';
 
 const context = contextIn('/');
 const declined = ({ asks }: ToolResult) => (asks ? { resume: asks.resume, answers: null } : null);
@@ -111,7 +112,7 @@ describe('requests of a server to its client', () => {
     ]);
     expect(introduced).toEqual({
       protocolVersion: expect.any(String),
-      capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} },
+      capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: {}, extensions: APPS },
       clientInfo: { name: 'parlance', version: expect.any(String) },
     });
   });

@@ -1,10 +1,11 @@
 /** The tools of all configured MCP servers. The SDK is loaded only if there is a server. */
-import { Fault } from '@parlance/protocol';
+import { Fault, type JsonObject } from '@parlance/protocol';
 import type { SettingsStore } from '../../accounts/store.ts';
 import type { McpContents, McpSignIns, SigningIn } from '../../core/ports/mcp-servers.ts';
 import type { Tool } from '../../core/ports/tool.ts';
 import { Listeners } from '../../lib/listeners.ts';
 import { within } from '../../lib/sleep.ts';
+import { appOf, isFor, pageIn, shownTo } from './apps.ts';
 import {
   type ConnectionOptions,
   type Definition,
@@ -95,10 +96,14 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
   const pins = openPins(options.settings);
   const waiting = new Map<string, LiveCall>();
   let current: Tool[] = [];
+  /** by name for models */
+  let offered = new Map<string, { readonly entry: Entry; readonly definition: Definition }>();
 
   const renew = () => {
     const offers = entries.flatMap((entry) =>
-      definitionsOf(entry).map((definition) => ({ entry, definition, server: entry.name })),
+      definitionsOf(entry)
+        .filter((definition) => isFor(definition, 'model') || isFor(definition, 'app'))
+        .map((definition) => ({ entry, definition, server: entry.name })),
     );
     const names = toolNames(offers.map(({ server, definition }) => ({ server, tool: definition.name })));
     current = offers.map(({ entry, definition, server }, index) =>
@@ -108,6 +113,7 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
         connectionOf: (user) => connectionOf(entry, user),
       }),
     );
+    offered = new Map(offers.map((offer, index) => [names[index] ?? '', offer]));
     for (const entry of entries)
       entry.tools = names.filter((_, index) => offers[index]?.server === entry.name);
     listeners.notify();
@@ -177,6 +183,17 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
     return { entry, connection };
   }
 
+  /** The app of a tool as it is now, for a user. */
+  function appNamed(tool: string, user: string) {
+    const entry = offered.get(tool)?.entry;
+    const connection = entry && connectionOf(entry, user);
+    const definition = connection?.definitionOf(offered.get(tool)?.definition.name ?? '');
+    const resource = definition && appOf(definition);
+    if (!entry || !connection || !resource)
+      throw new Fault('not_found', 'The MCP server does not offer this app now.');
+    return { entry, connection, definition, resource };
+  }
+
   await within(options.patienceMs ?? PATIENCE_MS, configure(servers));
   return {
     tools: () => current,
@@ -238,6 +255,21 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
       async resource(server, user, uri) {
         const { entry, connection } = available(server, user);
         return resourcePartsOf(await connection.resource(uri), server, entry.server.trusted);
+      },
+      async app(tool, user) {
+        const { entry, connection, definition, resource } = appNamed(tool, user);
+        const callable = [...offered].filter(
+          ([, other]) => other.entry === entry && isFor(other.definition, 'app'),
+        );
+        return {
+          ...{ server: entry.name, resource, ...pageIn(await connection.resource(resource)) },
+          tool: shownTo(definition),
+          tools: Object.fromEntries(callable.map(([name, other]) => [other.definition.name, name])),
+        };
+      },
+      async appFile(tool, user, uri) {
+        const { contents } = await appNamed(tool, user).connection.resource(uri);
+        return { contents: contents as JsonObject[] };
       },
     },
     close: async () => void (await Promise.all(entries.map(ended))),

@@ -40,9 +40,10 @@ export function resourcePartsOf({ contents }: ReadResourceResult, server: string
   });
 }
 
-export function dataOf({ structuredContent }: CallToolResult): JsonObject | undefined {
-  if (!isObject(structuredContent) || JSON.stringify(structuredContent).length > DATA_CHARACTERS)
-    return undefined;
+/** `whole`: also if it is large. */
+export function dataOf({ structuredContent }: CallToolResult, whole = false): JsonObject | undefined {
+  if (!isObject(structuredContent)) return undefined;
+  if (!whole && JSON.stringify(structuredContent).length > DATA_CHARACTERS) return undefined;
   return structuredContent as JsonObject;
 }
 

@@ -22,6 +22,7 @@ import {
   type ToolResult,
 } from '../../core/ports/tool.ts';
 import { cutText } from '../cut.ts';
+import { appOf, isFor, metaFor } from './apps.ts';
 import { type Definition, type McpConnection, rootsOf } from './connection.ts';
 import { LiveCall, type McpAnswer } from './live-call.ts';
 import { hash, type PinState, type Pins } from './pins.ts';
@@ -96,6 +97,7 @@ export function mcpTool(offered: OfferedTool): Tool {
     repeatable: readOnly || definition.annotations?.idempotentHint === true,
     definition: hash(definition),
     asks: !readOnly,
+    onlyDirect: !isFor(definition, 'model'),
     exclusive: 'if-asked',
     sends: () => true,
     available: (owner) => offered.connectionOf(owner)?.definitionOf(definition.name) !== undefined,
@@ -249,10 +251,14 @@ async function ended(
     case 'refused':
       return { parts: [textPart(answer.message)], failed: true };
     case 'done': {
-      const data = dataOf(answer.result);
+      const resource = appOf(run.offered.definition);
+      const meta = metaFor(answer.result._meta);
+      // Data is for apps in the first place: an app gets all of it.
+      const data = dataOf(answer.result, resource !== null);
       return {
         parts: partsOf(answer.result),
         ...(data ? { data } : {}),
+        ...(resource !== null && { app: { resource, ...(meta && { meta }) } }),
         ...(answer.result.isError ? { failed: true } : {}),
       };
     }
