@@ -9,6 +9,7 @@ import { type OAuthServer, oauthServer } from '../../packages/server/src/testing
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, removed, visible } from './console.ts';
 
+const CHANGING = join(import.meta.dir, '../../packages/server/src/testing/tools/mcp-changing-server.ts');
 const folder = mkdtempSync(join(tmpdir(), 'parlance-console-mcp-'));
 let tickets: OAuthServer;
 let notes: OAuthServer;
@@ -19,10 +20,13 @@ describe.skipIf(NO_BROWSER)('MCP servers', () => {
   beforeAll(async () => {
     [tickets, notes] = [oauthServer(), oauthServer()];
     const config = join(folder, 'parlance.json');
+    const definition = { name: 'look', inputSchema: { type: 'object' } };
+    writeFileSync(join(folder, 'definition.json'), JSON.stringify(definition));
     const mcpServers = {
       tickets: { url: tickets.url },
       notes: { url: notes.url, signIn: 'user' },
       ref: { command: 'node', args: [EVERYTHING] },
+      changing: { command: process.execPath, args: [CHANGING], cwd: folder },
     };
     writeFileSync(config, JSON.stringify({ mcpServers }));
     app = await openConsole({ PARLANCE_CONFIG: config });
@@ -67,6 +71,17 @@ describe.skipIf(NO_BROWSER)('MCP servers', () => {
     await page.goto(`${app.server.http}/#/signed-in?code=a&state=b`);
     await visible(page.getByText('This sign-in is not known or has expired: begin again.'));
     expect(app.problems()).toEqual([expect.stringContaining('404')]);
+  });
+
+  test('that change their prompts are followed while the list is open', async () => {
+    await page.goto(`${app.server.http}/#/`);
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await field.fill('/');
+    await visible(page.getByRole('option', { name: /^\/ref:/ }).first());
+    expect(await page.getByRole('option', { name: /^\/changing:/ }).count()).toBe(0);
+    writeFileSync(join(folder, 'prompts.json'), JSON.stringify([{ name: 'fresh' }]));
+    await visible(page.getByRole('option', { name: /^\/changing:fresh/ }));
+    await field.fill('');
   });
 
   test('offer prompts as commands, whose text is shown before it is sent, and resources to attach', async () => {

@@ -25,7 +25,13 @@ describe('activity', () => {
     for await (const event of parlance.activity()) {
       if (event.type === 'ready' && ++readies === 1) await parlance.session('one').submit('Hello');
       else if (event.type === 'ready') await parlance.session('two').submit('Hello');
-      if (event.type === 'ready' || event.type === 'missed' || event.type === 'settings.changed') continue;
+      if (
+        event.type === 'ready' ||
+        event.type === 'missed' ||
+        event.type === 'settings.changed' ||
+        event.type === 'mcp.changed'
+      )
+        continue;
       seen.push(`${event.session} ${event.type}`);
       expect(event.owner).toBe('local');
       if (event.type === 'turn.ended' && (event.session as string) === 'two') break;

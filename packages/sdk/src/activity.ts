@@ -21,6 +21,8 @@ export type ActivityEvent =
     }
   /** an admin changed the settings of the server: fetch `server()` and `models()` again if you show them */
   | { readonly type: 'settings.changed' }
+  /** prompts, resources or tools of MCP servers may have changed: fetch `mcp.offers()` again if you show them */
+  | { readonly type: 'mcp.changed' }
   /** sent after each (re)connection: nothing is missed from here on; fetch what happened before */
   | { readonly type: 'ready' }
   /** the reader was too slow and some events were dropped: fetch the current state */

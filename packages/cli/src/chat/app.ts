@@ -93,6 +93,8 @@ export class ChatApp {
   #providers: readonly ProviderModels[] | null = null;
   /** of MCP servers, loaded with the skills */
   #offers: Offers = NO_OFFERS;
+  /** the draft begins with a slash */
+  #isSlash = false;
   /** resources for the next message */
   #attached: readonly Part[] = [];
 
@@ -129,10 +131,12 @@ export class ChatApp {
     this.#painter.later();
   }
 
-  /** Those that are known so far: the first slash loads them. */
+  /** Those that are known so far: a slash at the beginning of a draft loads them. */
   #skillsFor({ text }: Draft): readonly Skill[] {
     const session = this.#conversation.id;
-    if (!text.startsWith('/') || this.#skills?.session === session) return this.#skills?.listed ?? [];
+    const wasSlash = this.#isSlash;
+    this.#isSlash = text.startsWith('/');
+    if (!this.#isSlash || (wasSlash && this.#skills?.session === session)) return this.#skills?.listed ?? [];
     this.#skills = { session, listed: this.#skills?.listed ?? [] };
     this.connection.parlance.skills(session === null ? {} : { session }).then(
       (listed) => {

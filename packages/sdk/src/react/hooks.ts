@@ -161,7 +161,7 @@ export function useSessions(query: SessionsQuery = {}): UseSessionsResult {
         setList((before) => ({ ...before, isLoading: false, error: event.error }));
         return;
       }
-      if (event.type === 'settings.changed') return;
+      if (event.type === 'settings.changed' || event.type === 'mcp.changed') return;
       isOutdated = true;
       if (!isReading) timer ??= setTimeout(read, REST_MS);
     });

@@ -92,6 +92,8 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
     readBody: bodyReader(config, { budgets, addressOf, meter: metrics }),
     addressOf,
     originOf: ({ headers }) => requestOrigin(headers, config, config.trustedProxies),
+    publicOriginOf: ({ headers }) =>
+      config.publicUrl ?? requestOrigin(headers, config, config.trustedProxies),
     now: Date.now,
     newId: () => crypto.randomUUID(),
     connections: new ConnectionRegistry(),

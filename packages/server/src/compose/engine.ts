@@ -267,7 +267,10 @@ async function openTools(
   const builtIn = builtInTools({ clients, sandbox, limits, agents, subAgents, guard, web });
   const custom = await customModules(config);
   const customTools = await loadFromFolder(config, builtIn, custom, log);
-  const mcp = await openMcp(mcpServers, { log, settings: store.settings, vault: vaultOf(secret) });
+  const mcp = await openMcp(mcpServers, {
+    ...{ log, settings: store.settings, vault: vaultOf(secret) },
+    publicUrl: config.publicUrl,
+  });
   resources.defer(() => mcp.close());
   const reload = () =>
     mcp.reload().catch((err) => log.warn({ err }, 'failed to read sign-ins of MCP servers'));

@@ -31,6 +31,7 @@ describe('defaults', () => {
       authUsers: [],
       loginAttempts: 10,
       trustedProxies: 0,
+      publicUrl: undefined,
       allowedOrigins: [],
       allowedToolOrigins: [],
       model: { provider: 'offline' },
@@ -129,6 +130,27 @@ describe('defaults', () => {
   test('an empty variable counts as unset', () => {
     expect(loadConfig([], { PORT: '', AUTH_USERS: '' }, folder).port).toBe(3000);
   });
+});
+
+describe('the public address', () => {
+  const withUrl = (url: string) => loadConfig(['--public-url', url], {}, folder);
+
+  test('is an origin that browsers may call from', () => {
+    const { publicUrl, allowedOrigins, changeable } = withUrl('https://chat.example.com');
+    expect([publicUrl, allowedOrigins]).toEqual(['https://chat.example.com', ['https://chat.example.com']]);
+    expect(changeable({ allowedOrigins: ['https://other.example'] }).allowedOrigins).toEqual([
+      'https://chat.example.com',
+      'https://other.example',
+    ]);
+  });
+
+  test.each([
+    'chat.example.com',
+    'https://chat.example.com/path',
+    'chrome-extension://abc',
+    'ftp://a.example',
+    '*',
+  ])('cannot be %s', (url) => expect(() => withUrl(url)).toThrow('--public-url'));
 });
 
 describe('the working directory', () => {

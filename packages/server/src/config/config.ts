@@ -177,7 +177,11 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
   const data = resolve(cwd, values.data);
   const registry = registryIn(env);
   const mcpServers = file ? startedIn(dirname(file), values.mcpServers) : values.mcpServers;
-  const base = { ...values, mcpServers, keyNames: keyNamesIn(given) };
+  // Browsers may call from the server's own address.
+  const allowedOrigins = [
+    ...new Set([...(values.publicUrl ? [values.publicUrl] : []), ...values.allowedOrigins]),
+  ];
+  const base = { ...values, mcpServers, allowedOrigins, keyNames: keyNamesIn(given) };
   const changeable = (stored: StoredSettings) => changeableWith(base, stored);
   const config: Config = {
     ...rest,

@@ -29,6 +29,7 @@ import {
   textList,
   tokensByModel,
   users,
+  webOrigin,
   wholeNumber,
 } from './values.ts';
 
@@ -531,6 +532,15 @@ const AUTH = {
     fallback: 0,
     schema: () => wholeNumber(0, 10),
     description: 'number of your own reverse proxies in front of the server that write X-Forwarded-For',
+  },
+  publicUrl: {
+    env: ['PARLANCE_PUBLIC_URL'],
+    flag: '--public-url',
+    argument: 'URL',
+    fallbackText: 'the address of each request',
+    schema: webOrigin,
+    description:
+      'the address under which others reach this server, such as https://chat.example.com: for sign-ins to MCP servers and the A2A card; browsers may call from it',
   },
   allowedOrigins: {
     env: ['ALLOWED_ORIGINS'],

@@ -88,12 +88,19 @@ function originProblem(origin: string): string | null {
   return url.origin === origin ? null : `must hold exact origins: write ${url.origin}`;
 }
 
-export const origins = () =>
-  listOf(
-    z.string('must be a list of origins').superRefine((origin, context) => {
-      const message = originProblem(origin);
-      if (message !== null) context.addIssue({ code: 'custom', message });
-    }),
+const originText = (what: string) =>
+  z.string(what).superRefine((origin, context) => {
+    const message = originProblem(origin);
+    if (message !== null) context.addIssue({ code: 'custom', message });
+  });
+
+export const origins = () => listOf(originText('must be a list of origins'));
+
+/** The address of a server: an origin of the web. */
+export const webOrigin = () =>
+  originText('must be an address such as https://chat.example.com').regex(
+    /^https?:/,
+    'must be an address such as https://chat.example.com',
   );
 
 const alias = z.string('must hold FROM=TO').transform((raw, context) => {

@@ -14,6 +14,7 @@ import {
 import { focusPendingCard, useMessageField } from '../components/approval/use-keys.ts';
 import { attempt, Button, Icon, IconButton, Notice } from '../components/controls.tsx';
 import { useHighlighterSoon } from '../markdown/code-block.tsx';
+import { onActivity } from '../state/activity.ts';
 import { loadModels, useListedModels } from '../state/models.ts';
 import { parlance, useServer } from '../state/server.ts';
 import { readStorage, writeStorage } from '../state/storage.ts';
@@ -85,12 +86,18 @@ function useNamed(isSlash: boolean, session: string | undefined) {
       (listed) => isCurrent && setSkills(listed),
       () => undefined,
     );
-    parlance.mcp.offers().then(
-      (listed) => isCurrent && setOffers(listed),
-      () => undefined,
-    );
+    const load = () =>
+      parlance.mcp.offers().then(
+        (listed) => isCurrent && setOffers(listed),
+        () => undefined,
+      );
+    void load();
+    const stop = onActivity(({ type }) => {
+      if (type === 'mcp.changed') void load();
+    });
     return () => {
       isCurrent = false;
+      stop();
     };
   }, [isSlash, session]);
   return { skills, offers };

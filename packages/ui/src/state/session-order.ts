@@ -85,7 +85,7 @@ export class SessionOrder {
 type Happened = Exclude<
   ActivityEvent,
   {
-    type: 'ready' | 'missed' | 'settings.changed' | 'session.erased' | 'session.attached';
+    type: 'ready' | 'missed' | 'settings.changed' | 'mcp.changed' | 'session.erased' | 'session.attached';
   }
 >;
 

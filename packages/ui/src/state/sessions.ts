@@ -46,7 +46,7 @@ export const NOTHING: SessionList = {
 type Change = Partial<Omit<SessionList, 'sessions' | 'filter'>>;
 /** A place in the list: its cursor, and the session before it. */
 type Position = { readonly cursor: string; readonly last: Session };
-type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' | 'settings.changed' }>;
+type Happened = Exclude<ActivityEvent, { type: 'ready' | 'missed' | 'settings.changed' | 'mcp.changed' }>;
 /** `isListed`: its session was in the list */
 type Noticed = { readonly event: Happened; readonly isListed: boolean };
 
@@ -108,7 +108,7 @@ export class SessionPages {
   };
 
   happened(event: ActivityEvent): void {
-    if (event.type === 'settings.changed') return;
+    if (event.type === 'settings.changed' || event.type === 'mcp.changed') return;
     if (event.type === 'ready' || event.type === 'missed' || event.session === null) {
       this.read();
       return;

@@ -3,6 +3,8 @@ import type { JsonObject, Part } from '@parlance/protocol';
 
 /** Throw `not_found` if the server is not there for the user. */
 export type McpContents = {
+  /** Calls the listener when prompts, resources or tools of any server may have changed. Returns the unsubscribe function. */
+  onChange(listener: () => void): () => void;
   prompt(
     server: string,
     user: string,

@@ -64,9 +64,9 @@ const card = endpoint({
     200: { description: 'The card', schema: 'A2aAgentCard' },
     304: { description: 'The card has not changed' },
   },
-  handle({ request, headers }, { about, cards, engine, now, originOf, push }) {
+  handle({ request, headers }, { about, cards, engine, now, publicOriginOf, push }) {
     const { agents, domains } = engine.catalog.listed;
-    const url = `${originOf(request)}${RPC_PATH}`;
+    const url = `${publicOriginOf(request)}${RPC_PATH}`;
     // Clients of 0.3 do not name a version.
     const isLegacy = !headers['a2a-version']?.trim().startsWith('1');
     const text = JSON.stringify({

@@ -154,6 +154,8 @@ export type DialectContext<Settings = unknown> = {
   readonly addressOf: (request: Request) => string;
   /** scheme, host and port by which the client reaches the server */
   readonly originOf: (request: Request) => string;
+  /** the same for others than the client: as the operator has set it */
+  readonly publicOriginOf: (request: Request) => string;
   readonly now: () => number;
   readonly newId: () => string;
   readonly connections: ConnectionRegistry;

@@ -25,6 +25,7 @@ export type NativeContext = Pick<
   | 'log'
   | 'newId'
   | 'originOf'
+  | 'publicOriginOf'
   | 'readBody'
   | 'stream'
 > & {

@@ -115,9 +115,9 @@ export const mcpUserEndpoints = [
     answers: { 200: { description: 'The link', schema: 'McpSignInLink' } },
     errors: [400, 401, 403, 404],
     async handle({ principal, request, params }, ctx) {
-      const { administration, originOf } = ctx;
+      const { administration, publicOriginOf } = ctx;
       const user = await signingIn({ principal, request }, ctx);
-      return { link: await administration.mcpSignIns.begin(params.name, user, originOf(request)) };
+      return { link: await administration.mcpSignIns.begin(params.name, user, publicOriginOf(request)) };
     },
   }),
   endpoint({
@@ -167,7 +167,7 @@ export const mcpUserEndpoints = [
     summary: 'This server as a client of authorization servers (OAuth Client ID Metadata Document)',
     security: 'nobody',
     answers: { 200: { description: 'The document', schema: 'McpClientDocument' } },
-    handle: ({ request }, { administration, originOf }) =>
-      administration.mcpSignIns.clientDocument(originOf(request)),
+    handle: ({ request }, { administration, publicOriginOf }) =>
+      administration.mcpSignIns.clientDocument(publicOriginOf(request)),
   }),
 ];

@@ -11,7 +11,7 @@ import {
 } from '../../core/index.ts';
 import type { EventStream, Pieces, Subscriber } from '../../http/connection.ts';
 import { type ClockTimer, SYSTEM_CLOCK } from '../../lib/clock.ts';
-import type { Setup } from '../kit/administration.ts';
+import type { Administration } from '../kit/administration.ts';
 import type { ConnectionRegistry, TappedFrame, WatchScope } from '../kit/connection-registry.ts';
 import type { Sent } from '../kit/endpoint.ts';
 import type { Projection, StepResult } from '../kit/projection.ts';
@@ -171,27 +171,31 @@ const framesOf =
 const activityOf =
   (principal: Principal, { engine, connections, administration }: NativeContext) =>
   (stream: EventStream): Promise<void> =>
-    streamActivity(stream, { engine, connections, principal, setup: administration.setup });
+    streamActivity(stream, { engine, connections, principal, administration });
 
-// The durable events of all sessions of the caller, changes of their connections, and of the server's settings, as server-sent events.
+// The durable events of all sessions of the caller, changes of their connections, of the server's settings and of what MCP servers offer,
+// as server-sent events.
 
 type ActivitySource = {
   readonly engine: Engine;
   readonly connections: ConnectionRegistry;
-  readonly setup: Pick<Setup, 'onChange'>;
+  readonly administration: Pick<Administration, 'setup' | 'mcpOffers'>;
   readonly principal: Principal;
 };
 
 /** Sends `ready` when every later event is sent, and `missed` after events were dropped for a slow stream. */
 async function streamActivity(stream: EventStream, source: ActivitySource): Promise<void> {
-  const { engine, principal, setup } = source;
+  const { engine, principal, administration } = source;
   const unwatch = engine.watchAll(principal, (event, session) => {
     if (isDurable(event) || event.type === 'session.erased')
       stream.send(named(event.type, { ...event, owner: session.snapshot().ref.owner }));
   });
   const stop = sendAttached(stream, source);
-  // Without content: what the caller may see of the settings is up to the endpoints that have them.
-  const unfollow = setup.onChange(() => stream.send('event: settings.changed\ndata: {}\n\n'));
+  // Without content: what the caller may see is up to the endpoints that have it.
+  const unfollow = administration.setup.onChange(() => stream.send('event: settings.changed\ndata: {}\n\n'));
+  const unfollowMcp = administration.mcpOffers.onChange(() =>
+    stream.send('event: mcp.changed\ndata: {}\n\n'),
+  );
   stream.send('event: ready\ndata: {}\n\n');
   try {
     while (await stream.lost()) {
@@ -202,6 +206,7 @@ async function streamActivity(stream: EventStream, source: ActivitySource): Prom
     unwatch();
     stop();
     unfollow();
+    unfollowMcp();
   }
 }
 

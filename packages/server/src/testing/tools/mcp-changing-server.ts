@@ -1,9 +1,9 @@
 /**
  * A program: a stdio MCP server for tests, whose only tool is defined by the file `definition.json` in its working
- * directory. Announces a changed list when the tool was called with `announce`. Counts calls in the file `calls`, and
- * answers none while there is a file `hang`.
+ * directory, and whose prompts are in `prompts.json`. Announces changed tools when the tool was called with `announce`,
+ * and changed prompts when their file changes. Counts calls in the file `calls`, and answers none while there is a file `hang`.
  */
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, watch } from 'node:fs';
 
 type Message = { id?: number; method?: string; params?: { arguments?: { announce?: boolean } } };
 
@@ -11,14 +11,19 @@ const send = (message: object) => process.stdout.write(`${JSON.stringify({ jsonr
 
 function resultOf({ method }: Message): object {
   if (method === 'tools/list') return { tools: [JSON.parse(readFileSync('definition.json', 'utf8'))] };
+  if (method === 'prompts/list')
+    return { prompts: existsSync('prompts.json') ? JSON.parse(readFileSync('prompts.json', 'utf8')) : [] };
   if (method === 'tools/call') return { content: [{ type: 'text', text: 'done' }] };
   return {
     protocolVersion: '2025-06-18',
-    capabilities: { tools: { listChanged: true } },
+    capabilities: { tools: { listChanged: true }, prompts: { listChanged: true } },
     serverInfo: { name: 'changing', version: '1' },
   };
 }
 
+watch('.', (_, file) => {
+  if (file === 'prompts.json') send({ method: 'notifications/prompts/list_changed' });
+});
 process.stdin.on('end', () => process.exit(0));
 let rest = '';
 for await (const chunk of Bun.stdin.stream().pipeThrough(new TextDecoderStream())) {

@@ -125,6 +125,8 @@ export class McpConnection {
   readonly #output: string[] = [];
   /** called when the list of tools changes */
   onChange: () => void = () => undefined;
+  /** called when the prompts or resources have changed, as the server says */
+  onOffers: () => void = () => undefined;
 
   constructor(
     name: string,
@@ -380,6 +382,9 @@ export class McpConnection {
             debounceMs: LIST_PAUSE_MS,
             onChanged: (error, tools) => this.#relearn(client, error, tools),
           },
+          // They are listed when somebody looks at them.
+          prompts: { autoRefresh: false, debounceMs: LIST_PAUSE_MS, onChanged: () => this.onOffers() },
+          resources: { autoRefresh: false, debounceMs: LIST_PAUSE_MS, onChanged: () => this.onOffers() },
         },
       },
     );

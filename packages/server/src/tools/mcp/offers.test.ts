@@ -1,6 +1,10 @@
 /** Prompts and resources of the reference server, and of one that changes them. */
 import { expect, test } from 'bun:test';
-import { EVERYTHING, opened } from '../../testing/tools/mcp.ts';
+import { join } from 'node:path';
+import { EVERYTHING, eventually, opened } from '../../testing/tools/mcp.ts';
+import { toolFixture } from '../../testing/tools/tool-context.ts';
+
+const CHANGING = join(import.meta.dir, '../../testing/tools/mcp-changing-server.ts');
 
 const everything = (more: object = {}) => opened({ ref: { command: 'node', args: [EVERYTHING], ...more } });
 
@@ -36,4 +40,21 @@ test('what is not there is refused in words', async () => {
   await expect(mcp.offers.resource('ref', 'local', 'file:///etc/passwd')).rejects.toMatchObject({
     code: 'invalid',
   });
+});
+
+test('listeners learn that a server has changed its prompts', async () => {
+  await using place = await toolFixture();
+  await place.write('definition.json', JSON.stringify({ name: 'look', inputSchema: { type: 'object' } }));
+  await using mcp = await opened({
+    changing: { command: process.execPath, args: [CHANGING], cwd: place.root },
+  });
+  const named = async () =>
+    (await mcp.offers.list('local')).flatMap(({ prompts }) => prompts.map(({ name }) => name));
+  expect(await named()).toEqual([]);
+  let told = 0;
+  const stop = mcp.offers.onChange(() => void told++);
+  await place.write('prompts.json', JSON.stringify([{ name: 'fresh' }]));
+  await eventually(() => told > 0);
+  expect(await named()).toEqual(['fresh']);
+  stop();
 });

@@ -28,6 +28,7 @@ export type McpOptions = ConnectionOptions & {
   /** encrypts the tokens of sign-ins */
   readonly vault: SignInOptions['vault'];
   readonly clientDocument?: string;
+  readonly publicUrl?: string | undefined;
   /** how long startup waits for servers, in milliseconds; slower ones are added when ready */
   readonly patienceMs?: number;
 };
@@ -93,6 +94,7 @@ const isPerUser = ({ server }: Entry): boolean => 'url' in server && server.sign
 export async function openMcp(servers: McpServers, options: McpOptions): Promise<McpTools> {
   let entries: readonly Entry[] = [];
   const listeners = new Listeners();
+  const offersChanged = new Listeners();
   const pins = openPins(options.settings);
   const waiting = new Map<string, LiveCall>();
   let current: Tool[] = [];
@@ -117,6 +119,8 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
     for (const entry of entries)
       entry.tools = names.filter((_, index) => offers[index]?.server === entry.name);
     listeners.notify();
+    // A server that has come or gone has also its prompts and resources.
+    offersChanged.notify();
   };
 
   function added(name: string, server: McpServer): Entry {
@@ -138,6 +142,7 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
     const { name, server, signIn } = entry;
     const connection = new McpConnection(name, server, { ...options, signIn: signIn && { signIn, owner } });
     connection.onChange = renew;
+    connection.onOffers = () => offersChanged.notify();
     entry.connections.set(owner, connection);
     await connection.start();
   }
@@ -241,6 +246,7 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
         ),
     },
     offers: {
+      onChange: offersChanged.add,
       list: (user) =>
         Promise.all(
           entries.map(async (entry) => ({

@@ -1,9 +1,12 @@
 /** OAuth of MCP servers, against a real authorization server, and against hostile ones. */
 import { describe, expect, test } from 'bun:test';
 import { PrincipalId, textOf } from '@parlance/protocol';
+import { vaultOf } from '../../accounts/seal.ts';
 import { eventually, opened, settingsInMemory } from '../../testing/tools/mcp.ts';
 import { type OAuthBehaviour, oauthServer } from '../../testing/tools/oauth-server.ts';
 import { contextIn, faultOf, use } from '../../testing/tools/tool-context.ts';
+import { McpServers } from './servers.ts';
+import { EVERYBODY, type HttpServer, SignIn } from './sign-in.ts';
 
 const ORIGIN = 'http://127.0.0.1:3000';
 const ADMIN = { user: 'local', mayShare: true };
@@ -36,6 +39,17 @@ async function openedWith(
 
 const whoami = async (mcp: Opened, owner = 'local') =>
   textOf((await use(mcp.named('mcp_tickets_whoami'), {}, as(owner))).parts);
+
+test('a link leads back to the public address of the operator, also if nobody has opened the console', async () => {
+  using server = oauthServer();
+  const settings = McpServers.parse({ tickets: { url: server.url } }).tickets as HttpServer;
+  const parts = { settings: settingsInMemory(), vault: vaultOf(new Uint8Array(32)) };
+  const unknown = new SignIn('tickets', settings, parts);
+  await expect(unknown.begin(EVERYBODY, null)).rejects.toMatchObject({ code: 'invalid' });
+  const known = new SignIn('tickets', settings, { ...parts, publicUrl: 'https://chat.example.com' });
+  const link = new URL(await known.begin(EVERYBODY, null));
+  expect(link.searchParams.get('redirect_uri')).toBe('https://chat.example.com/v1/mcp/signed-in');
+});
 
 describe('one sign-in for all users', () => {
   test('is waited for without contacting the authorization server, and then used by everybody', async () => {

@@ -34,6 +34,8 @@ export type Vault = {
 export type SignInOptions = {
   readonly settings: SettingsStore;
   readonly vault: Vault;
+  /** the address of this server, if the operator has set it */
+  readonly publicUrl?: string | undefined;
   /** the address of the client's document, if it is not derived from the address of this server */
   readonly clientDocument?: string;
   readonly now?: () => number;
@@ -201,9 +203,12 @@ export class SignIn {
   /** The address to open in a browser. `origin` is the one under which the browser reaches this server. */
   async begin(owner: string, origin: string | null): Promise<string> {
     const { stored } = await this.#read();
-    const own = origin ?? stored.origin;
+    const own = origin ?? this.#options.publicUrl ?? stored.origin;
     if (own === null)
-      throw new Fault('invalid', 'Open the console once, so that this server knows its own address.');
+      throw new Fault(
+        'invalid',
+        'Open the console once, so that this server knows its own address, or set PARLANCE_PUBLIC_URL.',
+      );
     const redirect = `${own}${SIGN_IN_PATH}`;
     const state = randomText();
     const { auth } = await import('@modelcontextprotocol/client');

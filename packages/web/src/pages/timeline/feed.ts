@@ -139,7 +139,7 @@ export class TimelineFeed {
   }
 
   #hear(event: ActivityEvent): void {
-    if (event.type === 'settings.changed') return;
+    if (event.type === 'settings.changed' || event.type === 'mcp.changed') return;
     if (event.type === 'ready') this.retryNow();
     if (event.type === 'ready' || event.type === 'missed') this.#readOn();
     else if (event.session === null) void this.#run(() => this.#readAttached());
