@@ -50,6 +50,25 @@ describe.skipIf(NO_BROWSER)('rendering', () => {
     expect(await isLoaded('diagram')).toBe(true);
   });
 
+  test('sections open, and footnotes lead to their references and back', async () => {
+    await show(
+      'notes',
+      `It is so[^1].\n\n<details>\n<summary>The log</summary>\n\n- hidden line\n\n</details>\n\n${'word '.repeat(100)}\n\n[^1]: Because.`,
+    );
+    await visible(page.getByText('The log'));
+    expect(await page.getByText('hidden line').isVisible()).toBe(false);
+    await page.getByText('The log').click();
+    await visible(page.getByText('hidden line'));
+    await prepare(page);
+    expect(await accessibilityProblems(page, 'all')).toEqual([]);
+    const focused = () => page.evaluate('document.activeElement.textContent');
+    await page.getByRole('button', { name: 'Footnote 1', exact: true }).click();
+    expect(await focused()).toBe('1. Because.');
+    await page.getByRole('button', { name: 'Back from footnote 1' }).click();
+    expect(await focused()).toBe('1');
+    expect(page.url()).toEndWith('#/sessions/notes');
+  });
+
   test('formulas are rendered, and invalid ones stay source', async () => {
     await show(
       'formulas',

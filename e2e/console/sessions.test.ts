@@ -1,6 +1,7 @@
 /** The list of sessions: search, pins, tags, rename, archive, export, links, delete; live in every tab. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import { readFile } from 'node:fs/promises';
+import { connect } from '@parlance/sdk';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { postJson } from '../server-process.ts';
@@ -16,6 +17,8 @@ import {
   submitInput,
   visible,
 } from './console.ts';
+
+import { layoutProblems } from './layout.ts';
 
 let app: Console;
 let page: Page;
@@ -34,6 +37,13 @@ async function choose(page: Page, title: string, item: string): Promise<void> {
   await rowOf(page, title).hover();
   await page.getByRole('button', { name: `Actions for ${title}` }).click();
   await page.getByRole('menuitem', { name: item }).click();
+}
+
+/** Resolves when this many turns of the session have ended. */
+async function followedTurns(session: string, turns: number): Promise<void> {
+  let ended = 0;
+  for await (const { type } of connect({ url: app.server.http }).session(session).events())
+    if (type === 'turn.ended' && ++ended === turns) return;
 }
 
 describe.skipIf(NO_BROWSER)('sessions', () => {
@@ -195,6 +205,8 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
 
   test('a link shows the session to people without an account until it is revoked', async () => {
     await submitInput(app.server, 'shared', 'to be shared');
+    await submitInput(app.server, 'shared', 'and a second question');
+    await followedTurns('shared', 2);
     await goTo('/');
     await choose(page, 'to be shared', 'Share');
     const dialog = page.getByRole('dialog', { name: 'Share session' });
@@ -204,7 +216,18 @@ describe.skipIf(NO_BROWSER)('sessions', () => {
     await reader.goto(address);
     await visible(reader.getByRole('heading', { name: 'to be shared' }));
     await prepare(reader);
-    expect(await accessibilityProblems(reader, 'all')).toEqual([]);
+    for (const width of [320, 768, 1_440])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await reader.setViewportSize({ width, height: 900 });
+        await reader.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        expect([width, await accessibilityProblems(reader, 'all')]).toEqual([width, []]);
+        expect([width, await layoutProblems(reader)]).toEqual([width, []]);
+        if (process.env.SCREENSHOT)
+          await reader.screenshot({ path: `${process.env.SCREENSHOT}.share-${width}-${colorScheme}.png` });
+      }
+    const outline = reader.getByRole('navigation', { name: 'Outline' });
+    await outline.getByRole('link', { name: 'and a second question' }).click();
+    await visible(reader.locator('article:target', { hasText: 'and a second question' }));
     await dialog.getByRole('button', { name: 'Revoke' }).click();
     await removed(dialog.getByRole('list', { name: 'Links' }));
     await reader.reload();

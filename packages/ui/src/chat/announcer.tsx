@@ -1,7 +1,7 @@
 import { pendingQuestion, type SessionView } from '@parlance/sdk';
 import type { MarkedToken, Token } from 'marked';
 import { useEffect, useRef, useState } from 'react';
-import { decodeEntities, isMath, lexedWithMath } from '../markdown/lex.ts';
+import { decodeEntities, isDetails, isMath, isNote, lexedForPages } from '../markdown/lex.ts';
 import { saidIn } from './rows.ts';
 
 /** Maximum length of the beginning of an answer that is read, as Markdown. */
@@ -63,7 +63,7 @@ export function Announcer({ view }: { view: SessionView }) {
 
 /** Blocks are lines. Code is not read, only named. */
 const plainText = (markdown: string): string =>
-  lexedWithMath(null, markdown, false)
+  lexedForPages(null, markdown, false)
     .blocks.map((block) => blockText(block).replace(/\s+/g, ' ').trim())
     .filter((line) => line !== '')
     .join('\n');
@@ -92,6 +92,9 @@ const textOf = (tokens: readonly Token[]): string =>
   tokens
     .map((token): string => {
       if (isMath(token)) return token.tex;
+      if (isNote(token))
+        return token.type === 'note' ? '' : `Footnote ${token.label}: ${textOf(token.tokens)}`;
+      if (isDetails(token)) return `${textOf(token.summary)}\n${textOf(token.tokens)}`;
       if (['code', 'list', 'table', 'space', 'hr'].includes(token.type)) return blockText(token);
       if ('tokens' in token && token.tokens) return textOf(token.tokens);
       if (token.type === 'br') return ' ';

@@ -468,7 +468,9 @@ function HistoryItemView({ name, item, dialect }: HistoryItemProps) {
             <Parts parts={item.parts} text="plain" />
           </div>
           <div className="said-under">
-            <Chip title="From before this session">imported via {dialect}</Chip>
+            <Chip title="From before this session">
+              imported{dialect === 'native' ? '' : ` via ${dialect}`}
+            </Chip>
           </div>
         </div>
       );

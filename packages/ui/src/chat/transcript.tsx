@@ -6,7 +6,7 @@ import type { Token } from 'marked';
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { useDistantCard } from '../components/approval/use-keys.ts';
 import { Button, IconButton, rememberOpened, wasOpened } from '../components/controls.tsx';
-import { type Lexed, lexedWithMath } from '../markdown/lex.ts';
+import { type Lexed, lexedForPages } from '../markdown/lex.ts';
 import { MarkdownBlocks } from '../markdown/markdown.tsx';
 import { RowView } from './row.tsx';
 import { type Row, rowWith } from './rows.ts';
@@ -256,7 +256,7 @@ function partRows(item: BlockView, key: string): readonly PartRow[] {
   if (done) return done.rows;
   const before = growing.get(key);
   const isOpen = item.state === 'open';
-  const lexed = lexedWithMath(before?.lexed ?? null, item.text, !isOpen);
+  const lexed = lexedForPages(before?.lexed ?? null, item.text, !isOpen);
   const rows = partsOf(lexed.blocks).map((blocks, index, { length }): PartRow => {
     const open = isOpen && index === length - 1;
     const same = before?.rows[index];

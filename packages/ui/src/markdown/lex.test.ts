@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test';
 import { lexer, type Token } from 'marked';
-import { isMath, type Lexed, lexed, lexedWithMath } from './lex.ts';
+import { isMath, type Lexed, lexed, lexedForPages } from './lex.ts';
 
 const TEXT = `# Title
 
@@ -116,7 +116,7 @@ function formulas(text: string): string[] {
       else if ('tokens' in token && token.tokens) visit(token.tokens);
     }
   };
-  visit(lexedWithMath(null, text, true).blocks);
+  visit(lexedForPages(null, text, true).blocks);
   return found;
 }
 

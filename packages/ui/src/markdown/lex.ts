@@ -151,9 +151,106 @@ const block: TokenizerAndRendererExtension = {
   },
 };
 
-export const lexedWithMath = lexedWith({ extensions: [inline, block] });
+// Sections that open (`<details>` with `<summary>`), and footnotes (`[^1]`, `[^1]: text`).
+
+export type DetailsToken = {
+  readonly type: 'details';
+  readonly raw: string;
+  readonly isOpen: boolean;
+  /** inline; empty if there is none */
+  readonly summary: readonly Token[];
+  readonly tokens: readonly Token[];
+};
+
+/** `note`: a reference to a footnote, `footnote`: its text. */
+export type NoteToken = {
+  readonly type: 'note' | 'footnote';
+  readonly raw: string;
+  readonly label: string;
+  readonly tokens: readonly Token[];
+};
+
+const DETAILS = /^<details( open)?>[ \t]*\n?/i;
+const SUMMARY = /^\s*<summary>([\s\S]{0,1000}?)<\/summary>/i;
+const DETAILS_TAG = /<(\/?)details(?: open)?>/gi;
+/** Without an end, everything up to here is inside: it may be on its way. */
+const MAX_UNENDED = 20_000;
+const MAX_NESTED = 8;
+let nested = 0;
+
+const details: TokenizerAndRendererExtension = {
+  name: 'details',
+  level: 'block',
+  start: (text) => {
+    const at = text.slice(0, PART).search(/^<details/im);
+    return at < 0 ? undefined : at;
+  },
+  tokenizer(text) {
+    const [head, open] = DETAILS.exec(text) ?? [];
+    if (head === undefined || nested === MAX_NESTED) return undefined;
+    let depth = 0;
+    let [end, after] = [text.length, text.length];
+    for (const tag of text.matchAll(DETAILS_TAG)) {
+      depth += tag[1] ? -1 : 1;
+      if (depth > 0) continue;
+      [end, after] = [tag.index, tag.index + tag[0].length];
+      break;
+    }
+    if (depth > 0 && text.length > MAX_UNENDED) return undefined;
+    const inner = text.slice(head.length, end);
+    const [whole = '', summary = ''] = SUMMARY.exec(inner) ?? [];
+    nested++;
+    const tokens = this.lexer.blockTokens(`${inner.slice(whole.length).replace(/^\s*\n/, '')}\n`, []);
+    nested--;
+    return {
+      type: 'details',
+      raw: text.slice(0, after) + (/^[ \t]*\n+/.exec(text.slice(after))?.[0] ?? ''),
+      isOpen: open !== undefined,
+      summary: this.lexer.inline(summary.trim(), []),
+      tokens,
+    };
+  },
+};
+
+const FOOTNOTE = /^\[\^([\w.-]{1,40})\]:[ \t]+([^\n]+(?:\n(?![ \t]*(?:\n|\[\^|$))[^\n]+)*)\n*/;
+const NOTE = /^\[\^([\w.-]{1,40})\](?!:)/;
+const nameOf = (label: string): string => `^${label.toLowerCase()}`;
+
+const footnote: TokenizerAndRendererExtension = {
+  name: 'footnote',
+  level: 'block',
+  start: (text) => {
+    const at = text.slice(0, PART).search(/^\[\^[\w.-]{1,40}\]:/m);
+    return at < 0 ? undefined : at;
+  },
+  tokenizer(text) {
+    const [raw, label, note] = FOOTNOTE.exec(text) ?? [];
+    if (raw === undefined || label === undefined || note === undefined) return undefined;
+    // Known to its references, which are parsed after all blocks.
+    this.lexer.tokens.links[nameOf(label)] ??= { href: '', title: '' };
+    return { type: 'footnote', raw, label, tokens: this.lexer.inline(note, []) };
+  },
+};
+
+const note: TokenizerAndRendererExtension = {
+  // Plain text ends before every bracket, so that no search for the next one is needed.
+  name: 'note',
+  level: 'inline',
+  tokenizer(text) {
+    const [raw, label] = NOTE.exec(text) ?? [];
+    // Without a footnote it is text, such as a part of a regular expression.
+    if (raw === undefined || label === undefined || !this.lexer.tokens.links[nameOf(label)]) return undefined;
+    return { type: 'note', raw, label, tokens: [] };
+  },
+};
+
+/** For pages. */
+export const lexedForPages = lexedWith({ extensions: [inline, block, details, footnote, note] });
 
 export const isMath = (token: Token): token is MathToken & Token => token.type === 'math';
+export const isDetails = (token: Token): token is DetailsToken & Token => token.type === 'details';
+export const isNote = (token: Token): token is NoteToken & Token =>
+  token.type === 'note' || token.type === 'footnote';
 
 // Decodes character references such as `&amp;`. React escapes the result, so it cannot become markup.
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test';
 import { renderToStaticMarkup } from 'react-dom/server';
 import { highlight } from './highlight.tsx';
+import { type Lexed, lexedForPages } from './lex.ts';
 import { Markdown } from './markdown.tsx';
 
 const html = (text: string) => renderToStaticMarkup(<Markdown text={text} />);
@@ -117,4 +118,47 @@ test('highlighting does not change the code', () => {
     .replaceAll('&gt;', '>');
   expect(words.replaceAll('&quot;', '"').replaceAll('&amp;', '&')).toBe(code);
   expect(highlight('x', 'no-such-language')).toBeNull();
+});
+
+test('renders sections that open, with Markdown and others inside', () => {
+  const shown = html(
+    'before\n\n<details>\n<summary>The **log**</summary>\n\n- one\n\n<details open><summary>Inner</summary>\ntwo\n</details>\n\n</details>\n\nafter',
+  );
+  expect(shown).toContain(
+    '<details class="md-details"><summary dir="auto">The <strong>log</strong></summary><ul',
+  );
+  expect(shown).toContain(
+    '<details class="md-details" open=""><summary dir="auto">Inner</summary><p dir="auto">two</p></details></details>',
+  );
+  expect(shown).toMatch(/<p dir="auto">after<\/p>/);
+  expect(html('<details onclick=x><summary>a</summary></details>')).not.toContain('<details');
+});
+
+test('a section is the same however it is streamed, and thousands of them end', () => {
+  const text =
+    'a\n\n<details>\n<summary>Log</summary>\n\nfirst\n\n```\n</x>\n```\n\nlast\n</details>\n\nb\n\nc';
+  let lexed: Lexed | null = null;
+  for (let end = 1; end < text.length; end++) lexed = lexedForPages(lexed, text.slice(0, end), false);
+  const streamed = lexedForPages(lexed, text, true);
+  expect(streamed.blocks.filter(({ type }) => type !== 'space').map(({ type }) => type)).toEqual([
+    'paragraph',
+    'details',
+    'paragraph',
+    'paragraph',
+  ]);
+  expect(html('<details>\n'.repeat(2_000))).toContain('&lt;details&gt;');
+  expect(html('<details>\n</details>\n'.repeat(2_000)).split('</details>')).toHaveLength(2_001);
+});
+
+test('renders footnotes and their references; without a footnote it is text', () => {
+  const shown = html(
+    'It is so[^1], and [^abc] is a pattern.\n\n[^1]: Because of *this*\nand that.\n\nThe end.',
+  );
+  expect(shown).toContain(
+    '<sup><button type="button" class="md-note" data-note="1" aria-label="Footnote 1">1</button></sup>',
+  );
+  expect(shown).toContain('and [^abc] is a pattern');
+  expect(shown).toContain('Because of <em>this</em>\nand that.</p>');
+  expect(shown).toContain('<p dir="auto">The end.</p>');
+  expect(html('Word[^1].\n\n[^1]: single')).toContain('data-footnote="1"');
 });

@@ -1,11 +1,29 @@
 /** Markdown as elements, with formulas and diagrams. */
 import type { MarkedToken, Token, Tokens } from 'marked';
-import { Fragment, memo, type ReactNode, useDeferredValue, useEffect, useRef, useState } from 'react';
+import {
+  Fragment,
+  type MouseEvent,
+  memo,
+  type ReactNode,
+  useDeferredValue,
+  useEffect,
+  useRef,
+  useState,
+} from 'react';
 import { Button, Icon } from '../components/controls.tsx';
 import { Picture } from '../components/dialog.tsx';
 import { useDark } from '../state/theme.tsx';
 import { CodeBlock } from './code-block.tsx';
-import { decodeEntities, isMath, type Lexed, lexedWithMath } from './lex.ts';
+import {
+  type DetailsToken,
+  decodeEntities,
+  isDetails,
+  isMath,
+  isNote,
+  type Lexed,
+  lexedForPages,
+  type NoteToken,
+} from './lex.ts';
 
 type MarkdownProps = {
   readonly text: string;
@@ -21,7 +39,7 @@ export const Markdown = memo(function Markdown({ text, open = false }: MarkdownP
   const read = useRef<{ readonly lexed: Lexed; readonly whole: boolean } | null>(null);
   const before = read.current;
   if (before?.lexed.text !== text || before.whole === open)
-    read.current = { lexed: lexedWithMath(before?.lexed ?? null, text, !open), whole: !open };
+    read.current = { lexed: lexedForPages(before?.lexed ?? null, text, !open), whole: !open };
   return <MarkdownBlocks blocks={read.current?.lexed.blocks ?? []} open={open} />;
 });
 
@@ -59,8 +77,59 @@ const Chunk = memo(
 
 /** Rendered again only if the token changes. */
 const Block = memo(function Block({ token }: { token: Token }) {
-  return isMath(token) ? <Formula tex={token.tex} display={token.display} /> : block(token as MarkedToken);
+  if (isMath(token)) return <Formula tex={token.tex} display={token.display} />;
+  if (isDetails(token)) return <Details token={token} />;
+  return isNote(token) ? <Note token={token} /> : block(token as MarkedToken);
 });
+
+/** Opened and closed by the reader. */
+function Details({ token: { isOpen, summary, tokens } }: { token: DetailsToken }) {
+  return (
+    <details className="md-details" open={isOpen}>
+      <summary dir="auto">{summary.length > 0 ? inline(summary) : 'Details'}</summary>
+      {blocks(tokens)}
+    </details>
+  );
+}
+
+/** A reference leads to its footnote and back: no links, since the address of the page names the session. */
+function Note({ token: { type, label, tokens } }: { token: NoteToken }) {
+  const go = (other: NoteToken['type']) => (event: MouseEvent<HTMLElement>) => {
+    const markdown = event.currentTarget.closest('.markdown');
+    const found = [...(markdown?.querySelectorAll<HTMLElement>(`[data-${other}]`) ?? [])].find(
+      ({ dataset }) => dataset[other] === label.toLowerCase(),
+    );
+    found?.scrollIntoView({ block: 'nearest' });
+    found?.focus();
+  };
+  if (type === 'note')
+    return (
+      <sup>
+        <button
+          type="button"
+          className="md-note"
+          data-note={label.toLowerCase()}
+          aria-label={`Footnote ${label}`}
+          onClick={go('footnote')}
+        >
+          {label}
+        </button>
+      </sup>
+    );
+  return (
+    <p className="md-footnote" data-footnote={label.toLowerCase()} tabIndex={-1} dir="auto">
+      <button
+        type="button"
+        className="md-note"
+        aria-label={`Back from footnote ${label}`}
+        onClick={go('note')}
+      >
+        {label}.
+      </button>{' '}
+      {inline(tokens)}
+    </p>
+  );
+}
 
 function blocks(tokens: readonly Token[]): ReactNode {
   // biome-ignore lint/suspicious/noArrayIndexKey: a growing block keeps its index
@@ -179,8 +248,10 @@ function inline(tokens: readonly Token[] = []): ReactNode {
   return shown;
 }
 
-const one = (token: Token): ReactNode =>
-  isMath(token) ? <Formula tex={token.tex} display={token.display} /> : word(token as MarkedToken);
+const one = (token: Token): ReactNode => {
+  if (isMath(token)) return <Formula tex={token.tex} display={token.display} />;
+  return isNote(token) ? <Note token={token} /> : word(token as MarkedToken);
+};
 
 function word(token: MarkedToken): ReactNode {
   switch (token.type) {

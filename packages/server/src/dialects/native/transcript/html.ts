@@ -6,28 +6,43 @@ import { Fault, type Link, type Part, textOf } from '@parlance/protocol';
 import { programIn, runProgram } from '../../../lib/program.ts';
 import { type Document, type Entry, timeOf } from './fold.ts';
 
-/** The style of documents, light and dark. The content security policy contains its hash. */
+/** The style of documents, light and dark, in the colours of the console. The content security policy contains its hash. */
 export const STYLE = `
-:root { color-scheme: light dark; --line: #d5d8de; --soft: #f2f4f7; --muted: #5a6372; --link: #0b57d0 }
-@media (prefers-color-scheme: dark) { :root { --line: #3a404b; --soft: #22262e; --muted: #a3abb9; --link: #8ab4f8 } }
-html { background: Canvas; color: CanvasText }
-body { font: 16px/1.55 system-ui, sans-serif; max-width: 46rem; margin: 0 auto; padding: 1.5rem 1rem 3rem; overflow-wrap: anywhere }
+:root { color-scheme: light dark; --paper: light-dark(#faf9f7, #16171a); --surface: light-dark(#fff, #1e2024); --sunken: light-dark(#f1efeb, #121316);
+  --line: light-dark(#e2dfd8, #31343a); --text: light-dark(#1f2023, #e8e6e1); --muted: light-dark(#5f6168, #a3a6ad); --accent: light-dark(#22654f, #7fcdb0) }
+html { background: var(--paper); color: var(--text); scroll-behavior: smooth }
+@media (prefers-reduced-motion: reduce) { html { scroll-behavior: auto } }
+body { font: 16px/1.6 system-ui, -apple-system, "Segoe UI", Roboto, sans-serif; max-width: 47rem; margin: 0 auto; padding: 1rem 1rem 3rem; overflow-wrap: anywhere }
 header, footer { color: var(--muted); font-size: .875rem }
-h1 { font-size: 1.5rem; line-height: 1.25; color: CanvasText }
+.brand { display: flex; align-items: center; gap: .5rem; font-weight: 600; color: var(--text); padding-bottom: .75rem; border-bottom: 1px solid var(--line) }
+.brand svg { width: 1.5rem; height: 1.5rem }
+h1 { font-size: 1.6rem; line-height: 1.25; color: var(--text) }
 h2 { font-size: .875rem; margin: 0 0 .25rem; color: var(--muted) }
-article { margin: 1.5rem 0 }
+nav { border: 1px solid var(--line); border-radius: 10px; background: var(--surface); padding: .75rem 1rem; font-size: .875rem; max-height: 14rem; overflow: auto }
+nav ol { margin: .25rem 0 0; padding-left: 1.5rem }
+nav a { text-decoration: none }
+nav a:hover, nav a:focus-visible { text-decoration: underline }
+article { margin: 1.5rem 0; scroll-margin-top: 1rem }
 article h3, article h4 { line-height: 1.3 }
-.user { background: var(--soft); border-radius: .75rem; padding: .75rem 1rem }
+.user { background: var(--sunken); border-radius: 10px; padding: .75rem 1rem }
+.user:target { outline: 2px solid var(--accent) }
 .plain { white-space: pre-wrap; margin: 0 }
 .note, .call { color: var(--muted); font-size: .875rem }
-pre { background: var(--soft); border-radius: .5rem; padding: .75rem; overflow: auto; font-size: .8125rem; white-space: pre-wrap }
-code { font-family: ui-monospace, monospace; font-size: .875em }
+pre { background: var(--sunken); border: 1px solid var(--line); border-radius: 6px; padding: .75rem; overflow: auto; font-size: .8125rem; white-space: pre-wrap }
+code { font-family: ui-monospace, "SF Mono", Menlo, Consolas, monospace; font-size: .875em }
 table { border-collapse: collapse; display: block; overflow: auto }
 th, td { border: 1px solid var(--line); padding: .25rem .5rem; text-align: left }
 blockquote { margin: 0; padding-left: 1rem; border-left: 3px solid var(--line); color: var(--muted) }
 img { max-width: 100% }
-a { color: var(--link) }
+a { color: var(--accent) }
+@media (min-width: 80rem) {
+  nav { position: fixed; top: 1rem; left: calc(50% + 24.5rem); width: min(14rem, calc(50% - 26rem)); max-height: calc(100vh - 4rem) }
+}
+@media print { nav { display: none } }
 `;
+
+const LOGO =
+  '<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="7.5" fill="#27715a"/><path d="M9.3 25.5V14a7 7 0 1 1 4.6 6.6" fill="none" stroke="#fff" stroke-width="3.4" stroke-linecap="round" stroke-linejoin="round"/><circle cx="16.3" cy="14" r="2.5" fill="#9fe8cb"/></svg>';
 
 export type HtmlOptions = {
   /** for a shared link: input and output of tools are left out */
@@ -69,8 +84,8 @@ export async function htmlOf(document: Document, options: HtmlOptions): Promise<
 <style>${STYLE}</style>
 </head>
 <body>
-<header><h1>${escaped(title)}</h1><p>${time}${note}</p></header>
-<main>
+<header><div class="brand">${LOGO}Parlance</div><h1>${escaped(title)}</h1><p>${time}${note}</p></header>
+${outline(entries)}<main>
 ${entries.map(content).join('\n')}
 </main>
 <footer><p>Made with Parlance</p></footer>
@@ -78,6 +93,19 @@ ${entries.map(content).join('\n')}
 </html>
 `;
 }
+
+/** Links to the messages of the user, if there are several. */
+function outline(entries: readonly Entry[]): string {
+  const said = entries.filter((entry) => entry.kind === 'user');
+  if (said.length < 2) return '';
+  const items = said.map(({ seq, parts }) => {
+    const text = textOf(parts).trim().replace(/\s+/g, ' ');
+    return `<li><a href="#m${seq}">${escaped(text.slice(0, OUTLINE_CHARACTERS) || 'Attachment')}${text.length > OUTLINE_CHARACTERS ? '…' : ''}</a></li>`;
+  });
+  return `<nav aria-labelledby="outline"><h2 id="outline">Outline</h2><ol>${items.join('')}</ol></nav>\n`;
+}
+
+const OUTLINE_CHARACTERS = 80;
 
 type Answer = Extract<Entry, { kind: 'agent' }>;
 
@@ -87,7 +115,7 @@ const answer = ({ text, interrupted }: Answer, agent: string, html: string | nul
 function section(entry: Exclude<Entry, Answer>, { shared }: HtmlOptions): string {
   switch (entry.kind) {
     case 'user':
-      return `<article class="user"><h2>${shared ? 'User' : 'You'}</h2>${entry.parts.map(partOf).join('')}</article>`;
+      return `<article class="user" id="m${entry.seq}"><h2>${shared ? 'User' : 'You'}</h2>${entry.parts.map(partOf).join('')}</article>`;
     case 'note':
       return `<p class="note">${escaped(entry.text)}</p>`;
     case 'call': {
