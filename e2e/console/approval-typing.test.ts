@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { removed, submitInput, visible } from './console.ts';
+import { pauseClock, removed, submitInput, visible } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';
 
 let chat: DictatedChat;
@@ -50,14 +50,7 @@ async function burst(text: string): Promise<void> {
 
 /** Stops the timers of the page meanwhile, so that a slow machine does not answer with the first key. */
 async function withoutHurry(run: () => Promise<unknown>): Promise<void> {
-  await until(async () => {
-    const now = (await page.evaluate('Date.now()')) as number;
-    // It fails on a machine that needs longer to ask for it.
-    return page.clock.pauseAt(now + 1_000).then(
-      () => true,
-      () => false,
-    );
-  });
+  await pauseClock(page);
   await run();
   await page.clock.resume();
 }

@@ -167,6 +167,18 @@ export async function chooseOption(select: Locator, wanted: string): Promise<voi
   });
 }
 
+/** Stops the clock of a page on which one is installed. */
+export async function pauseClock(page: Page): Promise<void> {
+  await until(async () => {
+    const now = (await page.evaluate('Date.now()')) as number;
+    // It fails on a machine that needs longer to ask for it.
+    return page.clock.pauseAt(now + 1_000).then(
+      () => true,
+      () => false,
+    );
+  });
+}
+
 export const titled = (page: Page, title: string): Promise<void> =>
   page.locator(`xpath=/html/head/title[.="${title}"]`).waitFor({ state: 'attached' });
 

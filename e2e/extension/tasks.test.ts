@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { connect } from '../../packages/sdk/src/index.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
 import { until } from '../../packages/server/src/testing/until.ts';
+import { pauseClock } from '../console/console.ts';
 import { NO_BROWSER } from './build.ts';
 import { type Extension, openExtension } from './extension.ts';
 import { type Site, startSite } from './site.ts';
@@ -107,7 +108,7 @@ describe.skipIf(NO_BROWSER)('the panel', () => {
     const field = panel.getByRole('textbox', { name: 'Message' });
     await field.focus();
     await panel.clock.install();
-    await panel.clock.pauseAt(Date.now() + 1_000);
+    await pauseClock(panel);
     await panel.keyboard.type('you should not');
     expect(await field.inputValue()).toBe('you should not');
     await field.fill('');

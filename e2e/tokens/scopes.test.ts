@@ -6,7 +6,7 @@ import { socketRoutes } from '../../packages/server/src/dialects/kit/dialect.ts'
 import { TestClient } from '../../packages/server/src/testing/client.ts';
 import { registration } from '../../packages/server/src/testing/extension.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
-import { until, within } from '../../packages/server/src/testing/until.ts';
+import { slowness, until, within } from '../../packages/server/src/testing/until.ts';
 import { postJson } from '../server-process.ts';
 import { bearer } from './live.ts';
 
@@ -149,7 +149,7 @@ describe.each(['open', 'required'])('in %s mode', (PARLANCE_AUTH) => {
   test('every socket ends when its key expires, and is not opened again', async () => {
     await Promise.all(
       Object.values(WAYS).map(async (way) => {
-        const { key } = await newKey([way.dialect], new Date(Date.now() + 3_000).toISOString());
+        const { key } = await newKey([way.dialect], new Date(Date.now() + 3_000 * slowness()).toISOString());
         const client = await way.open(key);
         expect(await client.closed).toMatchObject({ code: 1008, reason: 'The API key has expired.' });
         expect(await isServed(way, await way.open(key))).toBeFalse();
