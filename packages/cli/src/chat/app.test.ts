@@ -326,8 +326,11 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     await terminal.type('second');
     await terminal.press('Enter');
     await terminal.shows(/Queued: second/);
+    // The request of the turn that is stopped may still be open.
+    const second = model.asked();
     await terminal.press('Escape');
     await terminal.shows(/Stopped\n\n❯ second/);
+    await second;
     model.say('Done with it.');
     model.end();
     await terminal.shows(/Done with it\.[\s\S]*Send a message/);
@@ -353,8 +356,10 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     model.say('Three steps, then.');
     await terminal.shows(/❯ use three steps\n\nThree steps, then\./);
     await terminal.type('stop that');
+    const asked = model.asked();
     await terminal.press('C-x');
     await terminal.shows(/Interrupted by a new message[\s\S]*❯ stop that/);
+    await asked;
     model.say('Stopped it.');
     model.end();
     await terminal.shows(/Stopped it\.[\s\S]*Send a message/);

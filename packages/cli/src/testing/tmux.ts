@@ -21,8 +21,8 @@ export type TerminalOptions = {
 };
 
 export type Terminal = AsyncDisposable & {
-  /** Types text. */
-  type(text: string): Promise<void>;
+  /** Types text, with a pause after each letter if one is given. */
+  type(text: string, pauseMs?: number): Promise<void>;
   /** Presses keys by their tmux names: `Enter`, `Escape`, `C-c`, `Up`, `M-Enter`. */
   press(...keys: string[]): Promise<void>;
   paste(text: string): Promise<void>;
@@ -89,8 +89,10 @@ export async function openTerminal(options: TerminalOptions): Promise<Terminal> 
     );
 
   return {
-    async type(text) {
-      await tmux('send-keys', '-l', text);
+    async type(text, pauseMs) {
+      const pause = ['run-shell', '-d', String((pauseMs ?? 0) / 1_000), ';'];
+      const letters = [...text].flatMap((letter) => ['send-keys', '-l', letter, ';', ...pause]);
+      await (pauseMs === undefined ? tmux('send-keys', '-l', text) : tmux(...letters));
     },
     async press(...keys) {
       await tmux('send-keys', ...keys);
