@@ -18,8 +18,6 @@ const option = (name: RegExp | string): Locator => palette().getByRole('option',
 
 async function find(text: string): Promise<void> {
   await removed(palette());
-  // A navigation closes the palette: its event may follow the new address.
-  await page.evaluate('new Promise((resolve) => setTimeout(resolve))');
   await page.keyboard.press('Control+k');
   await visible(palette());
   await page.keyboard.type(text);

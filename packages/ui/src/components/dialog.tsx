@@ -58,8 +58,8 @@ export function useModal(): RefObject<HTMLDialogElement | null> {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
+    // The event of a navigation follows the new address, and may come after a dialog was opened there.
     const { hash } = location;
-    // The event of an earlier navigation can follow the opening.
     const close = () => location.hash !== hash && dialog.current?.close();
     addEventListener('hashchange', close);
     return () => removeEventListener('hashchange', close);

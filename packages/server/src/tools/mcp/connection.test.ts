@@ -183,7 +183,7 @@ describe('responses', () => {
 
   test('that are large, many at once, and followed by changes of the list keep the connection', async () => {
     await using place = await toolFixture();
-    await using mcp = await opened(misbehaving(place));
+    await using mcp = await opened(misbehaving(place, { timeoutMs: 600_000 }));
     const large = mcp.named('mcp_bad_large');
     const results = await Promise.all(Array.from({ length: 10 }, () => use(large, {}, context)));
     expect(results.map(({ parts }) => parts[0]?.type)).toEqual(Array.from({ length: 10 }, () => 'image'));
