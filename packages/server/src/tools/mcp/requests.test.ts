@@ -247,7 +247,7 @@ test('what a server asks for is asked of the session whose call it is', async ()
 });
 
 test('progress is shown, and extends the limit of the call', async () => {
-  const turn = await calling('2025', [{ progress: [1, 2, 3], pauseMs: 500 }]);
+  const turn = await calling('2025', [{ progress: [1, 2, 3], pauseMs: LIMIT_MS / 2 }]);
   await turn.begin();
   expect(JSON.parse(await turn.result())).toEqual([]);
   expect(turn.events.filter(({ type }) => type === 'call.progress')).toMatchObject(
