@@ -2,6 +2,7 @@
 import { afterEach, expect, test } from 'bun:test';
 import { type Principal, PrincipalId, ROLE_PERMISSIONS } from '@parlance/protocol';
 import { serveEcho } from '../testing/echo.ts';
+import { slowness } from '../testing/until.ts';
 import type { Connection, Socket } from './connection.ts';
 import type { SocketLimits } from './websocket.ts';
 
@@ -42,7 +43,7 @@ test('a waiting socket is read when the one before it has authenticated', async 
 });
 
 test('a silent socket is closed for a waiting one, after a fifth of the authentication timeout', async () => {
-  const { connect, refusals } = serve({ identifyWithin: 1_000 });
+  const { connect, refusals } = serve({ identifyWithin: 1_000 * slowness() });
   const [first, second] = [await connect(), await connect()];
   second.send({ hello: true });
   await second.next('echo');
