@@ -109,9 +109,9 @@ function repliesIn(text: string, count: number): (string | undefined)[] | null {
   return null;
 }
 
-type Given = { readonly values: string[] } | { readonly problem: string };
+type ParsedReply = { readonly values: string[] } | { readonly problem: string };
 
-function valuesOf(item: QuestionItem, reply: string, several: boolean): Given {
+function valuesOf(item: QuestionItem, reply: string, several: boolean): ParsedReply {
   if (reply === '') return { values: item.default ?? [] };
   if (item.options.length === 0) return { values: [reply] };
   const whole = optionOf(item, reply, several);

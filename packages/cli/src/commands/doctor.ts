@@ -350,16 +350,16 @@ async function providerCheck(
 const listsModels = (vendor: Vendor): boolean =>
   VENDORS[vendor].api !== 'ai-sdk' || VENDORS[vendor].listsModels === true;
 
-type Given = Config['given'];
+type SettingSources = Config['given'];
 
-function keySource({ provider, key, otherKeyAddress }: Connected, given: Given): string {
+function keySource({ provider, key, otherKeyAddress }: Connected, given: SettingSources): string {
   const label = given.get(keySetting(provider));
   if (label !== undefined) return `API key from ${label}`;
   if (otherKeyAddress !== undefined) return 'API key stored in the console, not used';
   return key === undefined ? 'no API key' : 'API key stored in the console';
 }
 
-function addressSource({ provider, baseUrl }: Connected, given: Given): string {
+function addressSource({ provider, baseUrl }: Connected, given: SettingSources): string {
   const label = given.get(addressSetting(provider));
   if (label !== undefined) return `address ${baseUrl} from ${label}`;
   return baseUrl === VENDORS[provider].address

@@ -12,12 +12,12 @@ button { pointer-events: auto; padding: 4px 12px; border: 0; border-radius: 999p
   font: inherit; font-weight: 600; cursor: pointer; }
 button:focus-visible { outline: 2px solid #fff; outline-offset: 2px; }`;
 
-type Shown = { readonly host: HTMLElement; readonly text: HTMLElement; readonly guard: MutationObserver };
+type Indicator = { readonly host: HTMLElement; readonly text: HTMLElement; readonly guard: MutationObserver };
 
 /** A page that removes it more often than this fights for it. */
 const MAX_RETURNS = 100;
 
-let shown: Shown | null = null;
+let shown: Indicator | null = null;
 
 /** Pages may have elements that look like it: only our own counts. */
 export const isIndicator = (node: Node | null): boolean =>
@@ -89,7 +89,7 @@ function layer(style: string): { readonly host: HTMLElement; readonly root: Shad
   return { host, root };
 }
 
-function create(stop: () => void): Shown {
+function create(stop: () => void): Indicator {
   const { host, root } = layer(STYLE);
   const [frame, bar, label, button] = ['div', 'div', 'span', 'button'].map((tag) =>
     document.createElement(tag),

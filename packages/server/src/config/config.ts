@@ -10,7 +10,7 @@ import { isInstallation, WORKSPACE } from './installation.ts';
 import { MODEL_SETTINGS, requireKey } from './model.ts';
 import { parse } from './parse.ts';
 import { SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
-import { type Environment, type Given, readSources } from './sources.ts';
+import { type Environment, readSources, type SourceValue } from './sources.ts';
 
 export { closest } from '../lib/closest.ts';
 export {
@@ -137,7 +137,11 @@ function existingFolder(path: string, label: string): string {
 }
 
 /** Without a setting, tools work in the current folder, but never in the server's own code. */
-function chooseWorkingDirectory(given: Given | undefined, chosen: string | undefined, cwd: string): string {
+function chooseWorkingDirectory(
+  given: SourceValue | undefined,
+  chosen: string | undefined,
+  cwd: string,
+): string {
   if (chosen !== undefined) return existingFolder(resolve(cwd, chosen), given?.label ?? 'cwd');
   return isInstallation(existingFolder(realpathSync(cwd), 'the current folder')) ? WORKSPACE : cwd;
 }
@@ -157,7 +161,7 @@ export function requireKeyOf({ given }: Pick<Config, 'given'>, { model }: Pick<C
 }
 
 /** For error messages that users of the server see: without the path of the file. */
-function keyNamesIn(given: ReadonlyMap<SettingKey, Given>): Partial<Record<Vendor, string>> {
+function keyNamesIn(given: ReadonlyMap<SettingKey, SourceValue>): Partial<Record<Vendor, string>> {
   return Object.fromEntries(
     VENDOR_NAMES.flatMap((vendor) => {
       const key = keySetting(vendor);

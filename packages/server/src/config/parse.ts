@@ -2,10 +2,10 @@
 import { messageOf } from '../lib/schema-messages.ts';
 import { ConfigError } from './error.ts';
 import type { SettingKey } from './settings.ts';
-import { type Given, placeOf, settingOf } from './sources.ts';
+import { placeOf, type SourceValue, settingOf } from './sources.ts';
 
 /** Undefined if the setting has no value and no default. Throws `ConfigError`, without the value of a secret. */
-export function parse(key: SettingKey, given: Given | undefined): unknown {
+export function parse(key: SettingKey, given: SourceValue | undefined): unknown {
   const setting = settingOf(key);
   if (given === undefined && setting.fallback === undefined) return undefined;
   const raw = given === undefined ? setting.fallback : given.raw;

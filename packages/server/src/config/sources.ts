@@ -10,7 +10,7 @@ import { ConfigError } from './error.ts';
 import type { Setting } from './setting.ts';
 import { CONFIG_FILE, SETTING_KEYS, SETTINGS, type SettingKey } from './settings.ts';
 
-export type Given = {
+export type SourceValue = {
   /** names the source of the value in errors */
   readonly label: string;
   readonly raw: unknown;
@@ -21,7 +21,7 @@ export type Given = {
 };
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-type Flags = Map<SettingKey | 'config', Given>;
+type Flags = Map<SettingKey | 'config', SourceValue>;
 
 const BY_FLAG = new Map<string, SettingKey | 'config'>([[CONFIG_FILE.flag, 'config']]);
 for (const key of SETTING_KEYS) {
@@ -57,7 +57,7 @@ function unknownFlag(flag: string): string {
   return `unknown flag ${flag} (${meant === null ? '--help all lists them' : `did you mean ${meant}?`})`;
 }
 
-function readVariable(setting: Setting, env: Environment): Given | undefined {
+function readVariable(setting: Setting, env: Environment): SourceValue | undefined {
   const label = setting.env.find((name) => (env[name] ?? '') !== '');
   return label === undefined ? undefined : { label, raw: env[label] };
 }
@@ -103,8 +103,8 @@ function readText({ path, name, namedBy }: ConfigFile): string {
   }
 }
 
-function readFile(file: ConfigFile): Map<SettingKey, Given> {
-  const given = new Map<SettingKey, Given>();
+function readFile(file: ConfigFile): Map<SettingKey, SourceValue> {
+  const given = new Map<SettingKey, SourceValue>();
   const folder = dirname(file.path);
   const text = readText(file);
   for (const [key, raw] of Object.entries(parseObject(text, file.name))) {
@@ -134,7 +134,7 @@ function parseObject(text: string, name: string): Record<string, unknown> {
 
 export type Sources = {
   /** the given value of each setting; absent for defaults */
-  readonly given: ReadonlyMap<SettingKey, Given>;
+  readonly given: ReadonlyMap<SettingKey, SourceValue>;
   /** absolute path of the config file that was read */
   readonly file: string | null;
 };
@@ -143,7 +143,7 @@ export function readSources(argv: readonly string[], env: Environment, cwd: stri
   const flags = readFlags(argv);
   const file = findFile(flags, env, cwd);
   const settings = file ? readFile(file) : null;
-  const given = new Map<SettingKey, Given>();
+  const given = new Map<SettingKey, SourceValue>();
   for (const key of SETTING_KEYS) {
     const found = flags.get(key) ?? readVariable(SETTINGS[key], env) ?? settings?.get(key);
     if (found !== undefined) given.set(key, found);

@@ -33,7 +33,7 @@ import {
   type Row,
   restartText,
   rewoundText,
-  type Shown,
+  type ShownEntries,
   saidIn,
   textOf,
 } from './rows.ts';
@@ -510,7 +510,7 @@ function HistoryItemView({ name, item, dialect }: HistoryItemProps) {
 
 // The versions of a conversation, for its rows.
 
-export type BranchContext = Pick<Shown, 'branches'> & {
+export type BranchContext = Pick<ShownEntries, 'branches'> & {
   readonly choose: (latest: InputId, index: number) => void;
 };
 

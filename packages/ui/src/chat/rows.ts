@@ -50,7 +50,11 @@ export const sendingRow = (sending: Sending): Row =>
 /** `entries` are those of the shown version. */
 export function rowsOf(
   view: SessionView,
-  { entries, isLatest, branches }: Shown = { entries: view.entries, isLatest: true, branches: new Map() },
+  { entries, isLatest, branches }: ShownEntries = {
+    entries: view.entries,
+    isLatest: true,
+    branches: new Map(),
+  },
 ): readonly Row[] {
   const rows: Row[] = [];
   for (const entry of entries) {
@@ -72,7 +76,7 @@ export const isPaused = ({ state }: TurnView): boolean =>
 const versionedRows = new WeakMap<Row, Row>();
 
 /** Versions of a message or answer share a key: the focus stays on the buttons that switch between them. */
-function versioned(row: Row, branches: Shown['branches']): Row {
+function versioned(row: Row, branches: ShownEntries['branches']): Row {
   const input = row.kind === 'input' ? row.input : row.kind === 'end' ? row.turn.input : null;
   const branch = input ? branches.get(input.input) : undefined;
   if (!branch) return row;
@@ -177,7 +181,7 @@ export type Branch = {
   readonly at: 'message' | 'answer';
 };
 
-export type Shown = {
+export type ShownEntries = {
   readonly entries: readonly Entry[];
   /** by the id of the input that is shown */
   readonly branches: ReadonlyMap<string, Branch>;
@@ -192,7 +196,7 @@ const inputIn = (entry: Entry): InputId | null =>
 const partsOf = (entry: Entry | undefined): string =>
   JSON.stringify(entry?.kind === 'turn' ? entry.input?.parts : entry?.kind === 'history' && entry.items);
 
-export function shownOf(view: Pick<SessionView, 'entries' | 'versions'>, chosen: Chosen): Shown {
+export function shownOf(view: Pick<SessionView, 'entries' | 'versions'>, chosen: Chosen): ShownEntries {
   const entries: Entry[] = [];
   const branches = new Map<string, Branch>();
   let isLatest = true;

@@ -132,13 +132,13 @@ const isStoredKey = (key: string): key is StoredKey => STORED_KEYS.some((known) 
 const isSecret = (key: string): boolean => SECRETS.includes(key);
 
 type Values = Readonly<Record<string, Json>>;
-type Given = Config['given'];
+type SettingSources = Config['given'];
 
 /**
  * Throws `invalid` for unknown settings, and for those set by a flag, an environment variable or the config
  * file.
  */
-function changed(stored: JsonObject, values: Values, given: Given): JsonObject {
+function changed(stored: JsonObject, values: Values, given: SettingSources): JsonObject {
   for (const key of Object.keys(values)) checkKey(key, given);
   const next: JsonObject = { ...stored, ...values };
   if (isObject(values.mcpServers)) next.mcpServers = withSecrets(values.mcpServers, stored.mcpServers);
@@ -173,7 +173,7 @@ function keyAddressIn({ [KEY_ADDRESSES]: addresses }: JsonObject, vendor: Vendor
 /** Lists are extended, so they can be changed although there are given entries. */
 const LISTS: readonly string[] = STORED_LISTS;
 
-function checkKey(key: string, given: Given): void {
+function checkKey(key: string, given: SettingSources): void {
   if (!isStoredKey(key))
     throw new Fault('invalid', `The setting ${key.slice(0, 100)} cannot be changed here.`);
   const label = given.get(key);
@@ -181,7 +181,7 @@ function checkKey(key: string, given: Given): void {
     throw new Fault('invalid', `${label} is set at startup, which takes precedence. Change it there.`);
 }
 
-type Change = { readonly stored: JsonObject; readonly values: Values; readonly given: Given };
+type Change = { readonly stored: JsonObject; readonly values: Values; readonly given: SettingSources };
 
 /** A key is sent only to the address it was entered for: a new address requires entering the key again. */
 function forgetKeyOfOtherAddress(vendor: Vendor, { stored, values, given }: Change, next: JsonObject): void {

@@ -95,7 +95,7 @@ export const indented = (text: string): string =>
     .map((line) => `    ${line}`)
     .join('\n');
 
-const Asked = ProjectFile.pick({ path: true, hash: true }).array();
+const AskedFiles = ProjectFile.pick({ path: true, hash: true }).array();
 
 type Answer = {
   readonly files: readonly Pick<ProjectFile, 'path' | 'hash'>[];
@@ -108,7 +108,7 @@ function answerOf(settled: readonly SettledQuestion[]): Answer | null {
   const last = settled.findLast(({ purpose }) => purpose === 'instructions');
   if (!last || last.outcome === 'withdrawn') return null;
   const isAccepted = last.outcome === 'answered' && last.answers?.[ITEM]?.[0] === USE;
-  return { files: Asked.parse(last.data?.files), use: isAccepted ? 'used' : 'declined', by: last.by };
+  return { files: AskedFiles.parse(last.data?.files), use: isAccepted ? 'used' : 'declined', by: last.by };
 }
 
 /** Exactly what was accepted is used, also if the file has changed since it was shown: that is asked about in the next turn. */

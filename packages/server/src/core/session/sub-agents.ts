@@ -218,10 +218,10 @@ export function decideReport(
 const isFor = ({ reportTo }: { readonly reportTo: ReportTo }, turn: TurnId, call: OpenCall): boolean =>
   call.child?.does === 'wait' || (reportTo.turn === turn && reportTo.call === call.call);
 
-type Shown = { readonly id: string; readonly kind: Pending['kind']; readonly from: ChildRef };
+type ChildRequest = { readonly id: string; readonly kind: Pending['kind']; readonly from: ChildRef };
 
 /** What the call shows of its sub-agent. */
-function shownBy(turn: Turn, call: OpenCall): Shown | null {
+function shownBy(turn: Turn, call: OpenCall): ChildRequest | null {
   if (call.phase === 'waiting' && call.from) return { id: call.approval, kind: 'approval', from: call.from };
   const question = turn.questions.find((open) => open.call === call.call && open.child);
   return question?.child ? { id: question.question, kind: 'question', from: question.child } : null;
@@ -236,7 +236,7 @@ export function shownOf(state: SessionState, child: SessionId): string | null {
 function mirroredAnswer(
   turn: TurnId,
   call: CallId,
-  { id, kind, from, answered }: Shown & { readonly answered: Answered | null },
+  { id, kind, from, answered }: ChildRequest & { readonly answered: Answered | null },
 ): DurableEventBody {
   const nobody = { by: 'server', dialect: 'server' };
   if (kind === 'approval') {

@@ -60,7 +60,7 @@ const MAX_SLEEP_MS = 60 * 60_000;
 
 const PAGE = 100;
 
-type Taken = Webhook & WebhookProgress;
+type ClaimedWebhook = Webhook & WebhookProgress;
 
 type Parts = Pick<DialectContext, 'administration' | 'engine' | 'log' | 'now' | 'webhooks'>;
 
@@ -202,7 +202,7 @@ export class PushNotifications {
     this.#followed.get(keyOf(webhook))?.abort();
   }
 
-  #begin(node: string, webhook: Taken): void {
+  #begin(node: string, webhook: ClaimedWebhook): void {
     const key = keyOf(webhook);
     const followed = new AbortController();
     this.#followed.get(key)?.abort();
@@ -214,7 +214,7 @@ export class PushNotifications {
   }
 
   /** Begins again while the progress cannot be stored. */
-  async #send(node: string, webhook: Taken, signal: AbortSignal): Promise<void> {
+  async #send(node: string, webhook: ClaimedWebhook, signal: AbortSignal): Promise<void> {
     for (;;) {
       try {
         const { parts, mayBePrivate } = this;
@@ -247,7 +247,11 @@ function shown({ id, turn, target }: Webhook): TaskPushConfig {
 
 // Sends the updates of one task to one address, one after another.
 
-type SendingParts = { readonly node: string; readonly webhook: Taken; readonly mayBePrivate: boolean };
+type SendingParts = {
+  readonly node: string;
+  readonly webhook: ClaimedWebhook;
+  readonly mayBePrivate: boolean;
+};
 
 class Sending {
   #progress: WebhookProgress;

@@ -105,8 +105,8 @@ export const FormResult = z.object({
 const jsonrpc = z.literal('2.0');
 const id = z.union([z.string(), z.number(), z.null()]);
 
-type Examples = (ids: ExampleIds) => readonly [Named, ...Named[]];
-type Named = { readonly title: string; readonly params: object };
+type Examples = (ids: ExampleIds) => readonly [TitledExample, ...TitledExample[]];
+type TitledExample = { readonly title: string; readonly params: object };
 
 /** A message without an id is a notification. */
 const message =
@@ -116,7 +116,7 @@ const message =
     schema: z.object({ jsonrpc, ...(head.id && { id }), method: z.literal(method), params }),
     examples(ids) {
       const [first, ...others] = examples(ids);
-      const shown = (example: Named): MessageExample => ({
+      const shown = (example: TitledExample): MessageExample => ({
         title: example.title,
         frame: { jsonrpc: '2.0', ...head, method, params: example.params },
       });

@@ -31,10 +31,10 @@ const BinaryPart = z.object({
   filename: z.string().nullish(),
 });
 const ContentPart = z.discriminatedUnion('type', [TextPart, MediaPart, BinaryPart]);
-export type GivenPart = z.output<typeof ContentPart>;
+export type ClientPart = z.output<typeof ContentPart>;
 
 const Content = z.union([z.string(), z.array(ContentPart).max(100)]);
-export type GivenContent = z.output<typeof Content>;
+export type ClientContent = z.output<typeof Content>;
 
 const ToolCall = z.object({
   id: Id,
@@ -61,7 +61,7 @@ const Message = z.discriminatedUnion('role', [
   z.object({ id: Id, role: z.literal('reasoning'), content: z.string() }),
   z.object({ id: Id, role: z.literal('activity') }),
 ]);
-export type GivenMessage = z.output<typeof Message>;
+export type ClientMessage = z.output<typeof Message>;
 
 const Tool = z.object({
   name: CallerTool.shape.name,

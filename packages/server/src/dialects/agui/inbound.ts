@@ -34,9 +34,9 @@ import { argumentsOf, callerTool } from '../kit/chat-request.ts';
 import { importable } from '../kit/history.ts';
 import { formAnswers } from '../kit/question-forms.ts';
 import {
-  type GivenContent,
-  type GivenMessage,
-  type GivenPart,
+  type ClientContent,
+  type ClientMessage,
+  type ClientPart,
   type RunAgentInput,
   sharedState,
 } from './contract.ts';
@@ -165,7 +165,7 @@ async function withResults(
  */
 async function repeatedTarget(
   log: Log,
-  last: GivenMessage | undefined,
+  last: ClientMessage | undefined,
   known: KnownInput | null,
 ): Promise<FollowTarget | null> {
   if (known?.seq && last?.role === 'user') return inputTarget({ ...known, seq: known.seq });
@@ -211,11 +211,11 @@ async function submit(
 }
 
 /** The messages of the user at the end. */
-const lastUserMessages = (messages: readonly GivenMessage[]): UserMessage[] =>
+const lastUserMessages = (messages: readonly ClientMessage[]): UserMessage[] =>
   messages.slice(messages.findLastIndex(({ role }) => role !== 'user') + 1).filter(isUser);
 
 /** The messages of the user after the latest one in the log. */
-function newUserMessages(messages: readonly GivenMessage[], known: KnownInput | null): UserMessage[] {
+function newUserMessages(messages: readonly ClientMessage[], known: KnownInput | null): UserMessage[] {
   if (known?.message === null) return [];
   if (!known) return lastUserMessages(messages);
   return messages.slice(messages.findLastIndex(({ id }) => id === known.message) + 1).filter(isUser);
@@ -453,13 +453,13 @@ async function findTurn(log: Log, fits: (event: DurableEvent) => boolean): Promi
 
 // Converts the messages of a request to a conversation of the core.
 
-type UserMessage = Extract<GivenMessage, { role: 'user' }>;
-type ToolMessage = Extract<GivenMessage, { role: 'tool' }>;
+type UserMessage = Extract<ClientMessage, { role: 'user' }>;
+type ToolMessage = Extract<ClientMessage, { role: 'tool' }>;
 
-const isUser = (message: GivenMessage): message is UserMessage => message.role === 'user';
+const isUser = (message: ClientMessage): message is UserMessage => message.role === 'user';
 
 /** The messages of a conversation, without instructions and activities. */
-const chatMessages = (messages: readonly GivenMessage[]): GivenMessage[] =>
+const chatMessages = (messages: readonly ClientMessage[]): ClientMessage[] =>
   messages.filter(({ role }) => role !== 'system' && role !== 'developer' && role !== 'activity');
 
 /** The terms of the turn: the client's instructions, the context of its application, and its tools. */
@@ -497,7 +497,7 @@ const inputParts = (messages: readonly UserMessage[]): Part[] =>
   messages.flatMap(({ id, content }) => partsOf(content, `The message ${id}`));
 
 /** Keeps the ids, so that clients recognise the messages. */
-function historyItems(message: GivenMessage): HistoryItem[] {
+function historyItems(message: ClientMessage): HistoryItem[] {
   switch (message.role) {
     case 'user':
       return [
@@ -537,13 +537,13 @@ function resultOf({ id, content, error }: ToolMessage): {
 }
 
 /** Throws `invalid` for unsupported content. `where` names the field. */
-function partsOf(content: GivenContent, where: string): Part[] {
+function partsOf(content: ClientContent, where: string): Part[] {
   if (typeof content === 'string') return [textPart(content)];
   const parts = content.map((part, index) => partOf(part, `${where}[${index}]`));
   return parts.length > 0 ? parts : [textPart('')];
 }
 
-function partOf(part: GivenPart, where: string): Part {
+function partOf(part: ClientPart, where: string): Part {
   switch (part.type) {
     case 'text':
       return textPart(part.text);

@@ -20,8 +20,8 @@ import { rewoundText } from '../kit/texts.ts';
 import { TurnReader } from '../kit/turn-reader.ts';
 import {
   type AguiEvent,
+  type ClientMessage,
   type ContentEvent,
-  type GivenMessage,
   type Message,
   sharedState,
 } from './contract.ts';
@@ -367,7 +367,7 @@ class ClientView {
    */
   readonly #instructions: Message[] = [];
 
-  constructor(messages: readonly GivenMessage[]) {
+  constructor(messages: readonly ClientMessage[]) {
     for (const message of messages) {
       const { id, role } = message;
       this.#messages.add(id);

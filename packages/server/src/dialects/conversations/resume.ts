@@ -27,7 +27,7 @@ const MAX_WAITING = 100;
 const CONTINUED = 'conversation.continued';
 const Continued = z.object({ owner: PrincipalId, id: SessionId, user: PrincipalId, openedAt: z.number() });
 const LOST = 'conversation.lost';
-const Asked = z.object({ user: PrincipalId });
+const LostQuery = z.object({ user: PrincipalId });
 const CONTESTED = 'conversation.contested';
 const Contested = z.object({ user: PrincipalId, ids: z.array(z.string()) });
 const TAKEN = 'conversation.taken';
@@ -66,7 +66,7 @@ export class StreamResume {
       const { user, ids } = Contested.parse(body);
       this.detached.contest(user, ids);
     });
-    transport?.respond(LOST, (body) => this.detached.of(Asked.parse(body).user) as Promise<Json>);
+    transport?.respond(LOST, (body) => this.detached.of(LostQuery.parse(body).user) as Promise<Json>);
     transport?.respond(TAKEN, (body) => {
       const { user, id } = Taken.parse(body);
       return this.detached.give(user, id) as unknown as Json;

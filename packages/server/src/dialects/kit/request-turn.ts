@@ -278,11 +278,11 @@ type CallPart =
   | { readonly kind: 'call'; readonly index: number; readonly call: CallId; readonly tool: string }
   | { readonly kind: 'arguments'; readonly index: number; readonly text: string };
 
-type Shown = { readonly call: CallId; readonly index: number; text: string };
+type StreamedCall = { readonly call: CallId; readonly index: number; text: string };
 
 class CallAnswers {
   requested: readonly RequestedCall[] = [];
-  readonly #shown: Shown[] = [];
+  readonly #shown: StreamedCall[] = [];
 
   constructor(
     private readonly shows: boolean,
@@ -323,7 +323,7 @@ class CallAnswers {
     return [{ kind: 'call', index: shown.index, call, tool }, ...this.#append(shown, text)];
   }
 
-  #append(shown: Shown, text: string): CallPart[] {
+  #append(shown: StreamedCall, text: string): CallPart[] {
     shown.text += text;
     return text === '' ? [] : [{ kind: 'arguments', index: shown.index, text }];
   }

@@ -241,10 +241,10 @@ function step(state: State, event: SessionEvent): StepResult<State, TurnUpdate> 
 
 const CANCELLED: FaultData = { code: 'cancelled', message: 'The turn was cancelled.' };
 
-type Named = { readonly turn: TurnId; readonly call: CallId };
+type CallKey = { readonly turn: TurnId; readonly call: CallId };
 
 /** A update about a call whose request has been seen. */
-function ofCall<Rest extends object>(state: State, { turn, call }: Named, rest: Rest) {
+function ofCall<Rest extends object>(state: State, { turn, call }: CallKey, rest: Rest) {
   const known = state.calls.find((open) => open.call === call);
   return known ? [{ ...rest, turn, call, tool: known.tool, input: known.input }] : [];
 }
@@ -252,7 +252,7 @@ function ofCall<Rest extends object>(state: State, { turn, call }: Named, rest: 
 /** `to` is null if the call has ended. */
 function changed(
   state: State,
-  { call, seq, at }: Named & Position,
+  { call, seq, at }: CallKey & Position,
   to: Pick<OpenCall, 'phase' | 'approval' | 'asks'> | null,
   updates: readonly TurnUpdate[],
 ): StepResult<State, TurnUpdate> {

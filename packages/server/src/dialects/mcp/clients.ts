@@ -66,7 +66,7 @@ const Notice = z.discriminatedUnion('type', [
 type Notice = z.output<typeof Notice>;
 
 /** A request of a tool that the client has not answered. */
-export type Asked = Omit<Extract<Notice, { type: 'asked' }>, 'type'>;
+export type FormNotice = Omit<Extract<Notice, { type: 'asked' }>, 'type'>;
 
 export type FormOutcome = Extract<Notice, { type: 'form' }>['outcome'];
 
@@ -96,7 +96,7 @@ export class Clients {
   readonly #forms = new Map<string, (outcome: FormOutcome) => void>();
   readonly #endedSessions = new LruMap<true>(MAX_SESSIONS);
   readonly #levels = new LruMap<string>(MAX_SESSIONS);
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Map<string, FormNotice>();
   readonly #replies = new Map<string, (result: JsonObject | undefined) => void>();
   /** Called if a tool has asked something, or no longer waits for an answer. */
   readonly onAsked = new Listeners();
@@ -195,7 +195,7 @@ export class Clients {
   // Requests of tools
 
   /** Resolves with the answer of the client. Rejects with a `Fault` if it is an error. */
-  async ask(request: Omit<Asked, 'id'>, signal: AbortSignal): Promise<JsonObject> {
+  async ask(request: Omit<FormNotice, 'id'>, signal: AbortSignal): Promise<JsonObject> {
     if (this.#asked.size >= MAX_ASKED || this.asked(request.session).length >= MAX_ASKED_OF_CALL)
       throw new Fault('tool_failed', 'Too many open requests to clients.');
     const id = crypto.randomUUID();
@@ -214,7 +214,7 @@ export class Clients {
   }
 
   /** What the tool of the call waits for. */
-  asked(session: string): readonly Asked[] {
+  asked(session: string): readonly FormNotice[] {
     return [...this.#asked.values()].filter((one) => one.session === session);
   }
 

@@ -24,7 +24,7 @@ import { Answer } from '../kit/request-turn.ts';
 import { parseBody } from '../kit/serve-endpoints.ts';
 import { wholeText } from '../kit/texts.ts';
 import { readUpdates, type UpdateReader } from '../kit/turn-updates.ts';
-import type { Asked, Context, Peer } from './clients.ts';
+import type { Context, FormNotice, Peer } from './clients.ts';
 import { MODERN } from './contract.ts';
 import { ownResult } from './outbound.ts';
 
@@ -321,7 +321,7 @@ const inputRequired = (followed: FollowedTurn, forms: readonly Form[]) => ({
 });
 
 /** A tool of the operator asks the client. */
-const questionsResult = (followed: FollowedTurn, asked: readonly Asked[]) => ({
+const questionsResult = (followed: FollowedTurn, asked: readonly FormNotice[]) => ({
   resultType: 'input_required',
   inputRequests: Object.fromEntries(asked.map(({ name, method, params }) => [name, { method, params }])),
   requestState: encodeState(
@@ -340,7 +340,7 @@ class Questions {
     private readonly call: ToolCall,
   ) {}
 
-  show(asked: readonly Asked[]): void {
+  show(asked: readonly FormNotice[]): void {
     for (const { id, method, params, principal } of asked) {
       if (this.#shown.has(id)) continue;
       this.#shown.add(id);

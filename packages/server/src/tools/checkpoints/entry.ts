@@ -31,7 +31,7 @@ export const isStored = (entry: State): boolean => entry?.kind !== 'file' || !en
 /** Takes the content of a file with its hash. */
 export type Keep = (hash: string, bytes: Uint8Array) => void;
 
-export type Found = Awaited<ReturnType<typeof lookUp>>;
+export type FileLookup = Awaited<ReturnType<typeof lookUp>>;
 
 export const lookUp = (at: string) =>
   lstat(at, { bigint: true }).catch((thrown) => {
@@ -40,14 +40,15 @@ export const lookUp = (at: string) =>
   });
 
 /** Changes whenever the entry is written: no process can set the change time. */
-export const markOf = ({ ino, ctimeNs, size }: NonNullable<Found>): string => `${ino}:${ctimeNs}:${size}`;
+export const markOf = ({ ino, ctimeNs, size }: NonNullable<FileLookup>): string =>
+  `${ino}:${ctimeNs}:${size}`;
 
 const MODE = 0o7777n;
 
 /** `at` is the entry itself in a folder that is held open; `openFile` opens it without following links. */
 export async function entryAt(
   at: string,
-  found: NonNullable<Found>,
+  found: NonNullable<FileLookup>,
   { openFile, keep }: { readonly openFile: () => Promise<FileHandle>; readonly keep: Keep },
 ): Promise<State> {
   const mode = Number(found.mode & MODE);
@@ -77,7 +78,7 @@ export async function entryAt(
 }
 
 /** Null if it is not what its size says: it is being written, or has no end. */
-async function contentOf(file: FileHandle, before: NonNullable<Found>): Promise<Uint8Array | null> {
+async function contentOf(file: FileHandle, before: NonNullable<FileLookup>): Promise<Uint8Array | null> {
   const size = Number(before.size);
   const bytes = new Uint8Array(size + 1);
   let length = 0;

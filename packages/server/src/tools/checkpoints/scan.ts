@@ -10,7 +10,7 @@ import type { Bounds } from '../paths.ts';
 import {
   type Entry,
   entryAt,
-  type Found,
+  type FileLookup,
   isStored,
   type Keep,
   lookUp,
@@ -101,7 +101,7 @@ const hasContent = (entry: Entry, isKept: ScanOptions['isKept']): boolean =>
 const megabytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MB`;
 
 /** Whether the file is another name of a file of the server. */
-async function isOneOf(paths: readonly string[], { ino, dev }: NonNullable<Found>): Promise<boolean> {
+async function isOneOf(paths: readonly string[], { ino, dev }: NonNullable<FileLookup>): Promise<boolean> {
   const others = await Promise.all(paths.map(lookUp));
   return others.some((other) => other?.ino === ino && other.dev === dev);
 }
@@ -129,7 +129,7 @@ type WalkOptions = Pick<ScanOptions, 'known' | 'maxEntries' | 'signal'> & {
 };
 
 /** `folder` ends in a slash, or is empty for the top. */
-type Visit = (folder: string, path: string, found: NonNullable<Found>) => void;
+type Visit = (folder: string, path: string, found: NonNullable<FileLookup>) => void;
 
 class Walk {
   #count = 0;

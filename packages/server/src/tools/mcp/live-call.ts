@@ -24,14 +24,14 @@ export type McpAnswer =
 export type Progress = { readonly progress?: number; readonly message?: string };
 
 /** A request of the server that nobody has answered yet. */
-export type Asked = {
+export type OpenRequest = {
   readonly request: ServerRequest;
   readonly number: number;
   /** resolves if the server no longer waits for the answer */
   readonly gone: Promise<void>;
 };
 
-type Waiting = Asked & { readonly answer: (result: JsonObject) => void };
+type Waiting = OpenRequest & { readonly answer: (result: JsonObject) => void };
 
 export type LiveCallOptions = {
   readonly server: string;
@@ -87,7 +87,7 @@ export class LiveCall {
   }
 
   /** The outcome, or the next request of the server. */
-  async next(): Promise<{ readonly answer: McpAnswer } | { readonly asked: Asked }> {
+  async next(): Promise<{ readonly answer: McpAnswer } | { readonly asked: OpenRequest }> {
     for (;;) {
       if (this.#isSettled && this.#outcome) return { answer: await this.#outcome };
       const [asked] = this.#waiting;

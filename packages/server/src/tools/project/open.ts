@@ -43,7 +43,7 @@ export type ProjectOptions = {
   readonly log: Log;
 };
 
-type Found = {
+type FoundFile = {
   /** absolute, without links */
   readonly path: string;
   readonly hash: string;
@@ -56,7 +56,7 @@ type Found = {
 
 /** What was found in a folder, and the state of all that was looked at. */
 type Look = {
-  readonly files: readonly Found[];
+  readonly files: readonly FoundFile[];
   readonly stamps: ReadonlyMap<string, string>;
   readonly at: number;
 };
@@ -73,7 +73,7 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
       MAX_DECISIONS,
     );
 
-  async function lookAt(key: string, find: (reader: Reader) => Promise<readonly Found[]>): Promise<Look> {
+  async function lookAt(key: string, find: (reader: Reader) => Promise<readonly FoundFile[]>): Promise<Look> {
     const known = looks.get(key);
     if (known && (await isCurrent(known))) return known;
     const reader = new Reader(guard);
@@ -86,7 +86,7 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
 
   const inProject = (root: string) =>
     lookAt(`project:${root}`, async (reader) => reader.project(await realpath(root), options));
-  const ofServer = async (): Promise<readonly Found[]> => {
+  const ofServer = async (): Promise<readonly FoundFile[]> => {
     const looked = await Promise.all(
       options.skillFolders.map((folder) =>
         lookAt(`skills:${folder}`, async (reader) => reader.skills(folder, '.', log)),
@@ -104,7 +104,7 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
   }
 
   async function useOf(
-    { path, hash, text, changedAt }: Found,
+    { path, hash, text, changedAt }: FoundFile,
     rows: readonly FileDecision[],
     owner: PrincipalId,
   ): Promise<ProjectFile['use']> {
@@ -258,13 +258,13 @@ class Reader {
   constructor(private readonly guard: Guard) {}
 
   /** From the repository's root, or the working folder if there is none, down to the working folder. */
-  async project(root: string, { root: server, anywhere, log }: ProjectOptions): Promise<Found[]> {
+  async project(root: string, { root: server, anywhere, log }: ProjectOptions): Promise<FoundFile[]> {
     const top = await this.#top(root, anywhere ? null : realpathOr(server));
     const folders = [top];
     for (const name of relative(top, root).split('/').filter(Boolean))
       folders.push(join(folders.at(-1) ?? top, name));
-    const instructions: Found[] = [];
-    const skills = new Map<string, Found>();
+    const instructions: FoundFile[] = [];
+    const skills = new Map<string, FoundFile>();
     for (const folder of folders.slice(-MAX_FOLDERS)) {
       for (const name of NAMES) {
         if (!(await this.#has(folder, name))) continue;
@@ -282,8 +282,8 @@ class Reader {
   }
 
   /** The skills in `folder`, which is inside of `top`. Those that are invalid are logged and left out. */
-  async skills(top: string, folder: string, log: Log): Promise<Found[]> {
-    const found: Found[] = [];
+  async skills(top: string, folder: string, log: Log): Promise<FoundFile[]> {
+    const found: FoundFile[] = [];
     const base = join(top, folder);
     for (const name of await this.#list(base)) {
       if (!(await this.#has(join(base, name), 'SKILL.md'))) continue;
@@ -336,7 +336,7 @@ class Reader {
   }
 
   /** Null if it is missing, is not a file, or a link leads out of `top`. */
-  async #read(top: string, path: string): Promise<Found | null> {
+  async #read(top: string, path: string): Promise<FoundFile | null> {
     await this.#stamp(path);
     const bounds = {
       ...this.guard,
@@ -380,7 +380,7 @@ function textOf(bytes: Uint8Array): string | null {
 }
 
 /** The nearest files that fit; the others are refused. */
-function withinTotal(files: readonly Found[]): Found[] {
+function withinTotal(files: readonly FoundFile[]): FoundFile[] {
   let left = MAX_TOTAL_BYTES;
   return files
     .toReversed()

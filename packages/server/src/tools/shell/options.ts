@@ -42,7 +42,7 @@ export function optionTable(notation: string): OptionTable {
 
 export const isOption = (word: string): boolean => word.startsWith('-') && word !== '-';
 
-type Given = {
+type OptionMatch = {
   /** letters and names, with their dashes */
   readonly names: readonly string[];
   /** of the last name */
@@ -52,7 +52,7 @@ type Given = {
 };
 
 /** Null if the option is not in the table. */
-function readOption(word: string, { letters, names, pattern }: OptionTable): Given | null {
+function readOption(word: string, { letters, names, pattern }: OptionTable): OptionMatch | null {
   const equals = word.startsWith('--') ? word.indexOf('=') : -1;
   const name = equals < 0 ? word : word.slice(0, equals);
   const value = names.get(name);

@@ -39,7 +39,7 @@ export function AgentsSection() {
   const isFixed = (kind: 'agents' | 'domains', id: string) => setup?.fixed[kind].includes(id) ?? false;
   const isStored = (kind: 'agents' | 'domains', id: string) =>
     !isFixed(kind, id) && stored[kind].some((item) => item.id === id);
-  const entryOf = (kind: 'agents' | 'domains', { id, name }: Named) => ({
+  const entryOf = (kind: 'agents' | 'domains', { id, name }: NameAndId) => ({
     id,
     name,
     isStored: isStored(kind, id),
@@ -58,7 +58,7 @@ export function AgentsSection() {
     const listed = setup?.agents.find((agent) => agent.id === id);
     return stored.agents.find((agent) => agent.id === id) ?? (listed && storedFrom(listed));
   }
-  function editAgent({ id }: Named): void {
+  function editAgent({ id }: NameAndId): void {
     const edited = agentOf(id);
     if (edited) setDialog({ what: 'agent', edited });
   }
@@ -166,10 +166,10 @@ export function AgentsSection() {
   );
 }
 
-type Named = { readonly id: string; readonly name: string };
+type NameAndId = { readonly id: string; readonly name: string };
 
 /** An agent or a domain in its list. */
-type Entry = Named & {
+type Entry = NameAndId & {
   readonly model?: string | null | undefined;
   readonly hint?: ReactNode;
   /** added or changed here */
@@ -227,7 +227,7 @@ type AgentDialogProps = {
   readonly agent: StoredAgent | null;
   readonly tools: AgentSetup['tools'];
   /** those that can be chosen */
-  readonly domains: readonly Named[];
+  readonly domains: readonly NameAndId[];
   readonly close: () => void;
   readonly save: (agent: StoredAgent, domain: string) => Promise<void>;
 };
@@ -451,7 +451,7 @@ function DomainDialog({ domain, close, save }: DomainDialogProps) {
   );
 }
 
-type Identity = Named & { readonly description: string };
+type Identity = NameAndId & { readonly description: string };
 
 const identityIn = ({ id, name, description }: Identity): Identity => ({
   id: id.trim(),
@@ -464,7 +464,7 @@ type IdentityFieldsProps = {
   /** its id is asked for */
   readonly isNew: boolean;
   /** ids that exist */
-  readonly taken: readonly Named[];
+  readonly taken: readonly NameAndId[];
   readonly onChange: (changed: Partial<Identity>) => void;
 };
 

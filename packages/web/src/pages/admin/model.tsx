@@ -498,11 +498,11 @@ export type Fields = {
 };
 export type Chosen = Fields & { readonly choice: Choice };
 
-type Given = Settings['given'];
+type SettingSources = Settings['given'];
 
 /** The flag or variable that decides each field; undefined if it can be changed. */
 export function decidedBy(
-  given: Given,
+  given: SettingSources,
   choice: Choice | null,
 ): Readonly<Partial<Record<keyof Fields, string>>> {
   if (choice === null || choice === 'offline') return { choice: given.provider };
@@ -555,7 +555,10 @@ export function mergedFields(entered: Entered<Fields>, stored: Fields): Fields {
 }
 
 /** An address or model that is left empty is removed, so that the vendor's own is used. */
-export function valuesOf({ choice, address, key, model }: Chosen, given: Given): Record<string, Json> {
+export function valuesOf(
+  { choice, address, key, model }: Chosen,
+  given: SettingSources,
+): Record<string, Json> {
   const values: Record<string, Json> = { provider: 'offline', model: null };
   if (choice !== 'offline') {
     const vendor = vendorOf(choice);
@@ -568,7 +571,11 @@ export function valuesOf({ choice, address, key, model }: Chosen, given: Given):
 }
 
 /** The request that tests the fields. */
-export function questionOf({ choice, address, key }: Chosen, given: Given, vendors: Vendors): ModelQuestion {
+export function questionOf(
+  { choice, address, key }: Chosen,
+  given: SettingSources,
+  vendors: Vendors,
+): ModelQuestion {
   const provider = vendorOf(choice);
   // A key is sent to the vendor's own address, unless the choice is another server.
   const own =

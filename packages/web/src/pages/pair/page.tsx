@@ -16,7 +16,7 @@ import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { type FormEvent, useEffect, useState } from 'react';
 import { Page } from '../../components/page.tsx';
 
-type Shown =
+type PairState =
   | { readonly status: 'dialog' }
   | { readonly status: 'found'; readonly request: PairingRequest }
   | { readonly status: 'answered'; readonly allowed: boolean };
@@ -24,7 +24,7 @@ type Shown =
 export function PairPage() {
   const given = useLocation().query.code ?? '';
   const [code, setCode] = useState(given);
-  const [shown, setShown] = useState<Shown>({ status: 'dialog' });
+  const [shown, setShown] = useState<PairState>({ status: 'dialog' });
   const { problem, run } = useAttempt();
 
   async function find(wanted: string): Promise<void> {
