@@ -397,7 +397,11 @@ export const EVENTS = {
    * Which files of the working folder are instructions from here on, and which are not. Absent while there are none,
    * and while nothing changes.
    */
-  'instructions.changed': durable('session', { files: z.array(ProjectFile) }),
+  'instructions.changed': durable('turn', {
+    /** the turn that they are used in; absent in sessions of earlier versions */
+    turn: TurnId.optional(),
+    files: z.array(ProjectFile),
+  }),
 
   'context.compacted': durable('session', {
     summary: z.string(),

@@ -65,6 +65,8 @@ export function summaryChange(
     case 'files.rewound':
     case 'limit.approached':
       return messages(1);
+    case 'instructions.changed':
+      return messages(event.turn && unacceptedFiles(event).length > 0 ? 1 : 0);
     case 'question.asked':
     case 'question.repeated':
       return messages(1);
@@ -88,3 +90,7 @@ const UNORDERED: ReadonlySet<string> = new Set([
 
 /** Whether the event brings its session to the top of a list. */
 export const isActivity = ({ type }: Pick<DurableEvent, 'type'>): boolean => !UNORDERED.has(type);
+
+/** The files that are not followed because nobody has been asked about this content. */
+export const unacceptedFiles = ({ files }: Pick<DurableEvent<'instructions.changed'>, 'files'>) =>
+  files.filter(({ use }) => use === 'new' || use === 'changed');

@@ -11,7 +11,7 @@ const USAGE = `Usage: parlance sessions [TEXT]
 
 Lists sessions, the last changed first. With TEXT: those whose title contains it.
 
-  --status STATUS  idle, running, waiting (needs approval) or failed
+  --status STATUS  idle, running, waiting (for an answer, or for sub-agents or clients) or failed
   --archived       archived sessions, too
   --limit COUNT    at most so many, 50 by default; 0: all
   --json           one session per line
@@ -62,9 +62,9 @@ function limitFrom(text = '50'): number {
 
 /** For terminals of any width, the title comes last. */
 function table(found: readonly Session[]): string {
-  const rows = found.map(({ id, status, updatedAt, dialect, lastModel = '', title }) => [
+  const rows = found.map(({ id, status, waitsFor, updatedAt, dialect, lastModel = '', title }) => [
     id,
-    status,
+    waitsFor === 'work' ? 'waiting (for sub-agents or clients)' : status,
     ago(updatedAt),
     dialect,
     lastModel,

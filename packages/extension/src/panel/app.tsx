@@ -1,11 +1,10 @@
 /** Root component: pairing, or the paired server. */
 
-import type { Session } from '@parlance/sdk';
 import { Button, Chip, Empty, IconButton, Notice, Toasts } from '@parlance/ui/components/controls.tsx';
 import { followActivity, followServer, useConnection } from '@parlance/ui/state/activity.ts';
 import { connectTo, loadServer, useAccess } from '@parlance/ui/state/server.ts';
 import { forgetSessions } from '@parlance/ui/state/session.ts';
-import { dayGroups } from '@parlance/ui/state/session-order.ts';
+import { dayGroups, stateText } from '@parlance/ui/state/session-order.ts';
 import { useSessions } from '@parlance/ui/state/sessions.ts';
 import { useEffect, useState } from 'react';
 import { isRunning, type Paired } from '../shared/records.ts';
@@ -130,13 +129,6 @@ function Header() {
 
 // The sessions of every client, with a search.
 
-const STATES: Readonly<Record<Session['status'], string>> = {
-  idle: 'Idle',
-  running: 'Running',
-  waiting: 'Waiting for input',
-  failed: 'Failed',
-};
-
 function SessionsPage() {
   const [query, setQuery] = useState('');
   const { sessions, hasMore, loading, fault, more } = useSessions({ query, archived: false });
@@ -164,8 +156,8 @@ function SessionsPage() {
             {group.map((session) => (
               <li key={`${session.owner} ${session.id}`}>
                 <button type="button" onClick={() => show({ page: 'chat', session: session.id })}>
-                  <span className={`dot dot-${session.status}`} title={STATES[session.status]}>
-                    <span className="unseen">{STATES[session.status]}: </span>
+                  <span className={`dot dot-${session.status}`} title={stateText(session)}>
+                    <span className="unseen">{stateText(session)}: </span>
                   </span>
                   <span className="panel-session">{session.title || 'Untitled'}</span>
                   <Chip>{session.dialect}</Chip>

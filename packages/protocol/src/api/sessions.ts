@@ -118,6 +118,12 @@ export const Session = z.object({
   agent: z.string(),
   title: z.string(),
   status: SessionStatus,
+  waitsFor: z
+    .enum(['answer', 'work'])
+    .optional()
+    .describe(
+      'while its status is `waiting`: for an answer of a person, or for the work of sub-agents or of a client',
+    ),
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
   head: Position.describe('seq of the last event'),

@@ -8,7 +8,7 @@ import { evolve } from '../../../server/src/core/session/evolve.ts';
 import { initialState } from '../../../server/src/core/session/session-state.ts';
 import { sessionView } from '../../../server/src/dialects/native/views.ts';
 import { readTranscript, transcriptPath } from '../../../server/src/testing/transcripts.ts';
-import { byChange, dayGroups, keyOf, reduceSession, SessionOrder } from './session-order.ts';
+import { byChange, dayGroups, keyOf, reduceSession, SessionOrder, stateText } from './session-order.ts';
 
 /** A session that changed `minute` minutes after the start. */
 const received = (id: string, minute: number, title = id) =>
@@ -169,6 +169,19 @@ test('the status of a session follows its events', () => {
     ] as const
   ).map(([type, status]) => [after(session, type).status, status]);
   for (const [got, expected] of states) expect(got).toBe(expected as never);
+});
+
+test('a session waits for a person, or for the work of others', () => {
+  const waiting = after(session, 'approval.requested');
+  expect(stateText(waiting)).toBe('Waiting for input');
+  expect(stateText(after(session, 'call.deferred'))).toBe('Sub-agents or clients work');
+  expect(
+    after({ ...session, status: 'waiting', waitsFor: 'work' }, 'session.renamed', { title: 'x' }),
+  ).toMatchObject({
+    status: 'waiting',
+    waitsFor: 'work',
+  });
+  expect(after(waiting, 'approval.answered').waitsFor).toBeUndefined();
 });
 
 test('a sub-agent waits, or is done, when its parent knows', () => {

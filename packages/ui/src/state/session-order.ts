@@ -89,45 +89,60 @@ type Happened = Exclude<
   }
 >;
 
+type State = Pick<Session, 'status' | 'waitsFor'>;
+
 /** Returns the same object if the event is known. */
 export function reduceSession(session: Session, event: Happened): Session {
   if (event.seq <= session.head) return session;
+  const { status, waitsFor, ...known } = session;
   const { agent, ...change } = summaryChange(session, event);
   return {
-    ...session,
+    ...known,
     ...change,
     agent: agent?.id ?? session.agent,
-    status: statusAfter(event, session.status) ?? session.status,
+    ...(stateAfter(event, status) ?? { status, ...(waitsFor && { waitsFor }) }),
     head: event.seq,
     updatedAt: isActivity(event) ? new Date(event.at).toISOString() : session.updatedAt,
   };
 }
 
-function statusAfter(event: Happened, before: Session['status']): Session['status'] | null {
+function stateAfter(event: Happened, before: Session['status']): State | null {
   switch (event.type) {
     case 'turn.started':
     case 'turn.resumed':
     case 'approval.answered':
     case 'question.answered':
     case 'tool.ended':
-      return 'running';
+      return { status: 'running' };
     // Until then, a sub-agent runs for the server.
     case 'parent.informed':
-      if (event.waits !== null) return 'waiting';
-      return event.turns.length > 0 && before === 'running' ? 'idle' : null;
+      if (event.waits !== null) return { status: 'waiting', waitsFor: 'answer' };
+      return event.turns.length > 0 && before === 'running' ? { status: 'idle' } : null;
     case 'approval.requested':
     case 'question.asked':
+      return { status: 'waiting', waitsFor: 'answer' };
     case 'call.deferred':
-      return 'waiting';
+      return { status: 'waiting', waitsFor: 'work' };
     case 'turn.failed':
-      return 'failed';
+      return { status: 'failed' };
     case 'turn.ended':
     case 'turn.cancelled':
-      return 'idle';
+      return { status: 'idle' };
     default:
       return null;
   }
 }
+
+const STATES: Readonly<Record<Session['status'], string>> = {
+  idle: 'Idle',
+  running: 'Running',
+  waiting: 'Waiting for input',
+  failed: 'Failed',
+};
+
+/** What lists call the state of a session. */
+export const stateText = ({ status, waitsFor }: State): string =>
+  status === 'waiting' && waitsFor === 'work' ? 'Sub-agents or clients work' : STATES[status];
 
 /** Most recently changed first. */
 export const byChange = (one: Session, other: Session): number =>

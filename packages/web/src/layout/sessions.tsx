@@ -5,7 +5,7 @@ import { Menu } from '@parlance/ui/components/menu.tsx';
 import { onActivity, useShownFault } from '@parlance/ui/state/activity.ts';
 import { hrefOf } from '@parlance/ui/state/router.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
-import { dayRanges, type ListedSession } from '@parlance/ui/state/session-order.ts';
+import { dayRanges, type ListedSession, stateText } from '@parlance/ui/state/session-order.ts';
 import { type SessionList as Listed, useSessions } from '@parlance/ui/state/sessions.ts';
 import { useSubAgents } from '@parlance/ui/state/sub-agents.ts';
 import { useVirtualizer } from '@tanstack/react-virtual';
@@ -332,15 +332,15 @@ function SubAgentRows({ parent, lineage, onChange }: SubAgentRowsProps) {
   if (children.length === 0) return null;
   return (
     <ul className="sub-agents" aria-label="Sub-agents">
-      {children.map(({ id, title, status }) => (
+      {children.map(({ id, title, status, waitsFor }) => (
         <li key={id}>
           <div className="session-row" data-chosen={id === chosen || undefined}>
             <a href={hrefOf({ page: 'session', id })} aria-current={id === chosen ? 'page' : undefined}>
-              <span className={`dot dot-${status}`} title={STATES[status]} />
+              <span className={`dot dot-${status}`} title={stateText({ status, waitsFor })} />
               <span className="session-title" title={title}>
                 {title}
               </span>
-              {status !== 'idle' && <span className="session-more">{STATES[status]}</span>}
+              {status !== 'idle' && <span className="session-more">{stateText({ status, waitsFor })}</span>}
             </a>
           </div>
           {(status === 'running' || status === 'waiting' || lineage.includes(id)) && (
@@ -354,13 +354,6 @@ function SubAgentRows({ parent, lineage, onChange }: SubAgentRowsProps) {
 
 // One session in the list: status, tags, attached clients and its menu.
 
-const STATES: Readonly<Record<Session['status'], string>> = {
-  idle: 'Idle',
-  running: 'Running',
-  waiting: 'Waiting for input',
-  failed: 'Failed',
-};
-
 const NEEDS = { approval: 'Needs approval', answer: 'Has a question' } as const;
 
 type RowProps = SessionMenu & { readonly session: Session; readonly chosen: boolean };
@@ -369,7 +362,7 @@ const SessionRow = memo(function SessionRow(props: RowProps) {
   const { session, chosen, foreign } = props;
   const { id, status, attached, pinned, lastModel, tags = [] } = session;
   const need = useNeed(session);
-  const state = need === null ? STATES[status] : NEEDS[need];
+  const state = need === null ? stateText(session) : NEEDS[need];
   const title = session.title || 'Untitled';
   // Everybody’s console, terminal and extension speak the native one.
   const dialects = Object.keys(attached)

@@ -40,7 +40,8 @@ export async function readProject(active: ActiveTurn): Promise<boolean> {
     }
   }
   const files = answered?.use === 'used' ? withAccepted(found, answered.files) : found;
-  if (!isSame(before, files)) await record(active, [{ type: 'instructions.changed', files: [...files] }]);
+  if (!isSame(before, files))
+    await record(active, [{ type: 'instructions.changed', turn: turn.id, files: [...files] }]);
   session.project = { turn: turn.id, ...(await project.load(place, files)) };
   return false;
 }

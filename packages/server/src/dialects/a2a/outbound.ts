@@ -20,7 +20,7 @@ import {
 import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
-import { questionText, streamRestartText } from '../kit/texts.ts';
+import { instructionsText, questionText, streamRestartText } from '../kit/texts.ts';
 import {
   type Calls,
   NO_APPROVALS,
@@ -107,6 +107,12 @@ export function step(state: State, event: SessionEvent): StepResult<State, Strea
       return changed(state, event, (task) => restart(task, event));
     case 'limit.approached':
       return changed(state, event, (task) => say(task, event, limitNotice(event.limit)));
+    case 'instructions.changed': {
+      const { turn } = event;
+      const words = instructionsText(event);
+      if (words === null || !turn) return [state, NONE];
+      return changed(state, { ...event, turn }, (task) => say(task, event, words));
+    }
     case 'call.requested':
       return changed(state, event, (task) => [task, []]);
     case 'approval.requested':
@@ -298,7 +304,7 @@ function restart(task: TaskProgress, event: DurableEvent<'step.restarted'>): Cha
 /** The state has not changed, and neither has its time. */
 function say(
   task: TaskProgress,
-  event: DurableEvent<'step.restarted' | 'limit.approached'>,
+  event: DurableEvent<'step.restarted' | 'limit.approached' | 'instructions.changed'>,
   words: string,
 ): ChangedTask {
   const message = agentMessage(task, event, words);

@@ -27,7 +27,7 @@ import type { OpenQuestion, SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
 import { formSchema } from '../kit/question-forms.ts';
-import { rewoundText, streamRestartText, wholeText } from '../kit/texts.ts';
+import { instructionsText, rewoundText, streamRestartText, wholeText } from '../kit/texts.ts';
 import {
   type Calls,
   finalAnswer,
@@ -164,6 +164,10 @@ function shown(before: State, state: State, event: SessionEvent): StepResult<Sta
     }
     case 'limit.approached':
       return [state, say(thought(limitNotice(event.limit), event.id))];
+    case 'instructions.changed': {
+      const words = instructionsText(event);
+      return [state, words === null ? NONE : say(thought(words, event.id))];
+    }
     case 'agent.changed':
       return [
         state,

@@ -16,7 +16,7 @@ import type { SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { HTTP_STATUS, retryField, retryText } from '../kit/faults.ts';
 import { type Frame, NONE, nthId, type Projection, type StepResult } from '../kit/projection.ts';
-import { rewoundText, streamRestartText } from '../kit/texts.ts';
+import { instructionsText, rewoundText, streamRestartText } from '../kit/texts.ts';
 import {
   type Calls,
   finalAnswer,
@@ -148,6 +148,10 @@ function project(
     }
     case 'limit.approached':
       return [state, say(...items(id, [systemItem(nthId(id, 1), `⚠️ ${limitNotice(event.limit)}`)]))];
+    case 'instructions.changed': {
+      const words = instructionsText(event);
+      return [state, words === null ? NONE : say(...items(id, [systemItem(nthId(id, 1), `⚠️ ${words}`)]))];
+    }
     case 'step.ended':
       return [{ ...state, settled: state.texts.length }, NONE];
     case 'reasoning.ended':

@@ -26,6 +26,7 @@ import type { OpenQuestion, PendingApproval, SessionSnapshot } from '../../core/
 import type { Pieces } from '../../http/connection.ts';
 import { NONE, type Projection, type StepResult } from '../kit/projection.ts';
 import { formSchema } from '../kit/question-forms.ts';
+import { instructionsText } from '../kit/texts.ts';
 import { finalAnswer } from '../kit/tracking.ts';
 import type { TurnProjection } from '../kit/turn-reader.ts';
 import type { AguiEvent, ContentEvent, DeltaEvent } from './contract.ts';
@@ -261,6 +262,13 @@ function step(state: State, event: SessionEvent): StepResult<State, Update> {
       const { turn, limit } = event;
       const value = { ...limit, text: limitNotice(limit) };
       return [state, bodies(turn, [{ type: 'CUSTOM', name: 'limit.approached', value }])];
+    }
+    case 'instructions.changed': {
+      const { turn, files } = event;
+      const text = instructionsText(event);
+      if (text === null || !turn) return [state, NONE];
+      const value = { files, text };
+      return [state, bodies(turn, [{ type: 'CUSTOM', name: 'instructions.changed', value }])];
     }
     case 'question.asked':
     case 'question.repeated': {

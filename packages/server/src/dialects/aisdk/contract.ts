@@ -5,6 +5,7 @@ import {
   type JsonObject,
   JsonValue,
   type LimitUse,
+  type ProjectFile,
   SessionId,
 } from '@parlance/protocol';
 import type { UIMessageChunk } from 'ai';
@@ -187,6 +188,7 @@ export type Chunk =
   /** another model answers from here on */
   | (Official<'message-metadata'> & { readonly messageMetadata: { readonly model: string } })
   | LimitChunk
+  | InstructionsChunk
   | ProgressChunk
   | ToolChunk;
 
@@ -194,6 +196,13 @@ export type Chunk =
 export type LimitChunk = {
   readonly type: 'data-limit';
   readonly data: LimitUse & { readonly text: string };
+  readonly transient: true;
+};
+
+/** Files of the working folder that are not followed. Not part of the message. */
+export type InstructionsChunk = {
+  readonly type: 'data-instructions';
+  readonly data: { readonly files: readonly ProjectFile[]; readonly text: string };
   readonly transient: true;
 };
 

@@ -313,6 +313,7 @@ class MessageBuilder {
       case 'error':
       case 'abort':
       case 'data-limit':
+      case 'data-instructions':
       case 'data-progress':
         break;
       default:

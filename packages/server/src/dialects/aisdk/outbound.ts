@@ -21,6 +21,7 @@ import type { FileUIPart, TextUIPart } from 'ai';
 import type { Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
 import type { Pieces } from '../../http/connection.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
+import { instructionsText } from '../kit/texts.ts';
 import { finalAnswer, resultData } from '../kit/tracking.ts';
 import { type TurnProjection, TurnReader } from '../kit/turn-reader.ts';
 import type { Chunk, FinishReason, ServerTool } from './contract.ts';
@@ -171,6 +172,15 @@ export function step(state: State, event: SessionEvent): StepResult<State, Body>
     case 'limit.approached': {
       const data = { ...event.limit, text: limitNotice(event.limit) };
       return [state, [{ body: { turn: event.turn, chunk: { type: 'data-limit', data, transient: true } } }]];
+    }
+    case 'instructions.changed': {
+      const text = instructionsText(event);
+      if (text === null || !event.turn) return [state, NONE];
+      const data = { files: event.files, text };
+      return [
+        state,
+        [{ body: { turn: event.turn, chunk: { type: 'data-instructions', data, transient: true } } }],
+      ];
     }
     case 'question.asked':
     case 'question.repeated': {

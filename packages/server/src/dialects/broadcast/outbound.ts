@@ -13,7 +13,14 @@ import {
 import type { SessionSnapshot } from '../../core/index.ts';
 import { retryField, retryText } from '../kit/faults.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
-import { elsewhereText, questionText, restartText, rewoundText, waitingText } from '../kit/texts.ts';
+import {
+  elsewhereText,
+  instructionsText,
+  questionText,
+  restartText,
+  rewoundText,
+  waitingText,
+} from '../kit/texts.ts';
 import {
   type Calls,
   firstSeen,
@@ -90,6 +97,10 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
       return [state, say(thinking(event.text))];
     case 'limit.approached':
       return [state, say(thinking(limitNotice(event.limit)))];
+    case 'instructions.changed': {
+      const words = instructionsText(event);
+      return [state, words === null ? NONE : say(thinking(words))];
+    }
     case 'approval.answered':
       return [
         state,

@@ -18,7 +18,7 @@ import type { PendingApproval, SessionRecord, SessionSnapshot } from '../../core
 import type { Pieces } from '../../http/connection.ts';
 import { retryField, retryText } from '../kit/faults.ts';
 import { type Frame, NONE, type Projection, type StepResult } from '../kit/projection.ts';
-import { restartText, rewoundText } from '../kit/texts.ts';
+import { instructionsText, restartText, rewoundText } from '../kit/texts.ts';
 import { type Calls, finalAnswer, NO_CALLS, resultData, trackCalls } from '../kit/tracking.ts';
 import type { Body, ErrorCode, Measures } from './contract.ts';
 
@@ -110,6 +110,10 @@ export function step(before: State, event: SessionEvent): StepResult<State, Body
       return [state, frames(thought(state, rewoundText(event)))];
     case 'limit.approached':
       return [state, frames(thought(state, limitNotice(event.limit)))];
+    case 'instructions.changed': {
+      const words = instructionsText(event);
+      return [state, words === null ? NONE : frames(thought(state, words))];
+    }
     case 'text.delta':
       if (event.block === state.openBlock) return [state, [{ body: chunk(state, event.text) }]];
       return [{ ...state, openBlock: event.block, hasText: true }, frames(firstChunk(state, event.text))];

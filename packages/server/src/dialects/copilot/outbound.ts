@@ -20,7 +20,7 @@ import type { Engine, SessionRef, SessionSnapshot } from '../../core/index.ts';
 import { type Frame, NONE, nthId, type Projection, type StepResult } from '../kit/projection.ts';
 import { latestEvents, replay } from '../kit/replay.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
-import { rewoundText, waitingText } from '../kit/texts.ts';
+import { instructionsText, rewoundText, waitingText } from '../kit/texts.ts';
 import { type Inputs, NO_INPUTS, trackInputs } from '../kit/tracking.ts';
 import type { ActiveTask, CopilotMessage, Plan } from './contract.ts';
 import { planOf, startTask, stepTask, type TaskState, taskView } from './task.ts';
@@ -94,6 +94,7 @@ function progress(event: DurableEvent, { tasks }: TaskList): Body[] {
     case 'step.restarted':
     case 'step.ended':
     case 'limit.approached':
+    case 'instructions.changed':
     case 'approval.requested':
     case 'approval.explained':
     case 'approval.answered':
@@ -347,6 +348,11 @@ function messageOf(event: DurableEvent, { next, calls }: MessageState): CopilotM
         content: limitNotice(event.limit),
         metadata: { taskId: event.turn },
       };
+    case 'instructions.changed': {
+      const content = instructionsText(event);
+      if (content === null || !event.turn) return null;
+      return { ...base, role: 'system', content, metadata: { taskId: event.turn } };
+    }
     case 'input.cancelled':
     case 'input.joined':
     case 'turn.started':

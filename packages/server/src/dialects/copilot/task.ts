@@ -96,6 +96,7 @@ export function stepTask(before: TaskState, event: DurableEvent): TaskState {
     case 'reasoning.ended':
     case 'step.restarted':
     case 'limit.approached':
+    case 'instructions.changed':
     case 'approval.requested':
     case 'approval.explained':
     case 'approval.answered':

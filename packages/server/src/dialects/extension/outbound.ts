@@ -24,7 +24,7 @@ import {
 import type { ClientProgress, ClientRequest, SessionSnapshot } from '../../core/index.ts';
 import { retryText } from '../kit/faults.ts';
 import { type Frame, NONE, nthId, type Projection, type StepResult, stampedId } from '../kit/projection.ts';
-import { questionText, restartText, rewoundText, waitingText } from '../kit/texts.ts';
+import { instructionsText, questionText, restartText, rewoundText, waitingText } from '../kit/texts.ts';
 import {
   type Calls,
   NO_APPROVALS,
@@ -118,6 +118,10 @@ function step(before: State, event: SessionEvent): StepResult<State, Body> {
       return [state, showStatus('using_tool', event.text)];
     case 'limit.approached':
       return [state, showStatus('thinking', limitNotice(event.limit))];
+    case 'instructions.changed': {
+      const words = instructionsText(event);
+      return [state, words === null ? NONE : showStatus('thinking', words)];
+    }
     case 'tool.started': {
       const tool = toolOf(event.call);
       return [state, showStatus(tool === 'web_search' ? 'searching' : 'using_tool', undefined, tool)];

@@ -1,5 +1,5 @@
 /** Texts for clients whose protocol has no frame for approvals, or for a model call that is retried. */
-import { type Ask, type DurableEvent, visibleLine } from '@parlance/protocol';
+import { type Ask, type DurableEvent, unacceptedFiles, visibleLine } from '@parlance/protocol';
 
 // Pending approvals
 
@@ -39,6 +39,16 @@ export function rewoundText({ restored, kept, more, failed, undoes }: DurableEve
     ...(more === undefined ? [] : [`${more} more are not listed.`]),
     ...(failed === undefined ? [] : [failed]),
   ].join('\n');
+}
+
+// Project instructions
+
+/** `instructions.changed` in words; null if nobody has to be told. */
+export function instructionsText(event: DurableEvent<'instructions.changed'>): string | null {
+  const unaccepted = unacceptedFiles(event);
+  if (unaccepted.length === 0) return null;
+  const names = unaccepted.map(({ path }) => visibleLine(path)).join(', ');
+  return `Not followed, because nobody has accepted this content as instructions: ${names}.`;
 }
 
 // Retries: one message per call, for any number of attempts.

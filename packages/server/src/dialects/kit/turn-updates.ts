@@ -234,6 +234,7 @@ function step(state: State, event: SessionEvent): StepResult<State, TurnUpdate> 
     case 'approval.explained':
     case 'call.delegated':
     case 'limit.approached':
+    case 'instructions.changed':
     case 'call.progress':
       return [state, NONE];
   }

@@ -101,6 +101,7 @@ function framesOf(event: SessionEvent): readonly Frame<ResourceNotification>[] {
     case 'call.requested':
     case 'approval.explained':
     case 'limit.approached':
+    case 'instructions.changed':
     case 'tool.started':
     case 'call.deferred':
     case 'call.delegated':

@@ -18,6 +18,7 @@ export const sessionView = (record: SessionRecord, attached: api.Session['attach
   id: record.ref.id,
   owner: record.ref.owner,
   ...pick(record, 'dialect', 'domain', 'agent', 'title', 'status'),
+  ...(record.status === 'waiting' && { waitsFor: record.pending === null ? 'work' : 'answer' }),
   createdAt: timeView(record.createdAt),
   updatedAt: timeView(record.updatedAt),
   ...pick(record, 'head', 'archived'),
