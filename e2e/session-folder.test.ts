@@ -127,3 +127,53 @@ test('a session keeps its folder after a restart', async () => {
   const created = await followed(server, session, (so) => so.length > 0);
   expect(created[0]).toMatchObject({ type: 'session.created', cwd: join(server.root, 'sub') });
 });
+
+describe('a further folder of the operator', () => {
+  let second: TestServer;
+  const work = join(folder, 'projects');
+  beforeAll(async () => {
+    mkdirSync(join(work, 'shop/src'), { recursive: true });
+    second = await startTestServer({ PARLANCE_WORK_FOLDERS: work, PARLANCE_AUTH: 'required' });
+  });
+  afterAll(() => second?.stop());
+
+  const as = async (name: string) => ({
+    authorization: `Bearer ${await second.login(name, `${name}-password`)}`,
+  });
+
+  test('is listed for users, with the folders in it, and nothing outside of it', async () => {
+    const headers = await as('uma');
+    const list = async (path?: string) => {
+      const query = path === undefined ? '' : `?${new URLSearchParams({ path })}`;
+      const response = await fetch(`${second.http}/v1/folders${query}`, { headers });
+      return { status: response.status, body: await response.json() };
+    };
+    expect(await list()).toMatchObject({ status: 200, body: { path: null, folders: [second.root, work] } });
+    expect(await list(join(work, 'shop'))).toEqual({
+      status: 200,
+      body: { path: join(work, 'shop'), parent: work, folders: [join(work, 'shop/src')], cut: false },
+    });
+    for (const path of ['/', folder, join(work, '..'), 'shop', `${work}/\0`, second.data])
+      expect(await list(path)).toMatchObject({ status: 400, body: { error: { code: 'invalid' } } });
+    expect((await fetch(`${second.http}/v1/folders`)).status).toBe(401);
+  });
+
+  test('is where the tools of a session of an editor work', async () => {
+    const { authorization } = await as('dev');
+    const client = await second.connect(`/acp?token=${authorization.slice('Bearer '.length)}`);
+    const ask = async (id: number, method: string, params: object) => {
+      client.send({ jsonrpc: '2.0', id, method, params });
+      return client.next((frame) => frame.id === id);
+    };
+    await ask(1, 'initialize', { protocolVersion: 1, clientCapabilities: {} });
+    expect(await ask(2, 'session/new', { cwd: folder, mcpServers: [] })).toHaveProperty('error');
+    const made = await ask(3, 'session/new', { cwd: join(work, 'shop'), mcpServers: [] });
+    const { sessionId } = made.result as { sessionId: string };
+    const call = { type: 'input.submit', parts: [], call: { tool: 'list_files', input: {} } };
+    const path = `${second.http}/v1/sessions/${sessionId}`;
+    expect((await postJson(`${path}/commands`, call, { authorization })).status).toBe(200);
+    const target = { ...second, headers: { authorization } };
+    const events = await followed(target, sessionId, (so) => so.some(isSettled));
+    expect(JSON.stringify(events.find(isSettled))).toContain('src');
+  });
+});

@@ -6,6 +6,7 @@ import type {
   Approval,
   ApprovalReceipt,
   DialectList,
+  FolderList,
   FoundPage,
   InstructionsDecision,
   Invitation,
@@ -124,6 +125,8 @@ export type Parlance = {
     /** The next turn asks again. Admins revoke decisions for all users with `everyone`. */
     revoke(file: { path: string; everyone?: boolean }, options?: CallOptions): Promise<void>;
   };
+  /** Folders in which sessions may work: those in `path`, or the topmost ones. Throws `invalid` for a path where they may not. */
+  folders(options?: CallOptions & { path?: string }): Promise<FolderList>;
   /** The skills that agents are offered in the folder of a session, or in the server's. */
   skills(options?: CallOptions & { session?: string }): Promise<readonly Skill[]>;
   /** Prices of models by name: as an admin has set them, else of the catalogue (`catalogue` is its date). */
@@ -278,6 +281,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
         await http.response({ method: 'DELETE', path: `/v1/instructions?${query}`, signal });
       },
     },
+    folders: ({ signal, ...query } = {}) => http.json({ path: '/v1/folders', query, signal }),
     async skills({ session, signal } = {}) {
       const query = session === undefined ? '' : `?${new URLSearchParams({ session })}`;
       const { skills } = await http.json<{ skills: Skill[] }>({ path: `/v1/skills${query}`, signal });

@@ -111,9 +111,10 @@ const markedUndone = (entries: readonly Entry[], rewind: string): readonly Entry
 function withEvent(view: SessionView, event: DurableEvent): SessionView {
   switch (event.type) {
     case 'session.created': {
-      const { dialect, domain, named, agent, at, ephemeral, parent } = event;
+      const { dialect, domain, named, agent, at, cwd, ephemeral, parent } = event;
       const created = {
         ...{ dialect, domain, named, at },
+        ...(cwd !== undefined && { cwd }),
         ...(ephemeral && { ephemeral }),
         ...(parent && { parent: { session: parent.session, path: parent.path } }),
       };

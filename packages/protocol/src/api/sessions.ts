@@ -312,3 +312,15 @@ export type TagCount = z.infer<typeof TagCount>;
 
 export const TagList = z.object({ tags: z.array(TagCount) });
 export type TagList = z.infer<typeof TagList>;
+
+export const FoldersQuery = z.object({
+  path: z.string().min(1).max(4_096).optional().describe('an absolute path; default: the topmost folders'),
+});
+
+export const FolderList = z.object({
+  path: z.string().nullable().describe('the folder, links resolved; null: the list of the topmost folders'),
+  parent: z.string().nullable().describe('the folder above it, if sessions may work there'),
+  folders: z.array(z.string()).describe('absolute paths by name, without hidden folders and links'),
+  cut: z.boolean().describe('whether there are more'),
+});
+export type FolderList = z.infer<typeof FolderList>;

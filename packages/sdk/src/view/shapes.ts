@@ -83,6 +83,8 @@ export type CreatedView = {
   readonly domain: string;
   readonly named: boolean;
   readonly at: number;
+  /** the folder that its tools work in; absent: the working directory of the server */
+  readonly cwd?: string;
   /** the session is erased after a period without use */
   readonly ephemeral?: true;
   /** if it is a sub-agent: the session that started it, and the names that lead to it */

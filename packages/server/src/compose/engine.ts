@@ -275,7 +275,12 @@ async function openTools(
   const reload = () =>
     mcp.reload().catch((err) => log.warn({ err }, 'failed to read sign-ins of MCP servers'));
   resources.defer(store.revocations.follow(() => void reload()));
-  const folders = openFolders({ root: config.cwd, anywhere: config.anyFolder === true, guard });
+  const folders = openFolders({
+    root: config.cwd,
+    more: config.workFolders,
+    anywhere: config.anyFolder === true,
+    guard,
+  });
   const project = await projectOf(config, { guard, catalog, store, log });
   const worktrees = config.subAgents > 0 ? openWorktrees(config, { guard, folders, store, log }) : undefined;
   const fixed = [...builtIn, ...(project ? [project.tool] : []), ...customTools];

@@ -58,6 +58,7 @@ describe('defaults', () => {
       tools: [],
       prompts: [],
       resources: [],
+      workFolders: [],
       trustedFolders: [],
       projectInstructions: true,
       skillFolders: [],

@@ -67,7 +67,7 @@ export type Registration = {
 };
 
 /**
- * `data`, `cwd`, `tools`, `trustedFolders` and `skillFolders` are absolute paths. Relative paths are resolved against the folder in
+ * `data`, `cwd`, `tools`, `workFolders`, `trustedFolders` and `skillFolders` are absolute paths. Relative paths are resolved against the folder in
  * which the server was started, or, for the last three in the config file, against the file's folder.
  */
 export type Config = Settled & {
@@ -195,10 +195,9 @@ export function loadConfig(argv: readonly string[], env: Environment, cwd: strin
     given: new Map([...given].map(([key, { label }]) => [key, label])),
     data,
     ...Object.fromEntries(
-      (['tools', 'prompts', 'resources', 'trustedFolders', 'skillFolders'] as const).map((name) => [
-        name,
-        values[name].map((path) => resolve(given.get(name)?.folder ?? cwd, path)),
-      ]),
+      (['tools', 'prompts', 'resources', 'workFolders', 'trustedFolders', 'skillFolders'] as const).map(
+        (name) => [name, values[name].map((path) => resolve(given.get(name)?.folder ?? cwd, path))],
+      ),
     ),
     cwd: workingDirectory,
     configFile: file,

@@ -424,6 +424,16 @@ const AGENT = {
     repeatable: true,
     description: 'a module with custom resources for MCP clients; it runs inside of the server',
   },
+  workFolders: {
+    env: ['PARLANCE_WORK_FOLDERS'],
+    flag: '--work-folder',
+    argument: 'FOLDER',
+    fallback: [],
+    schema: textList,
+    repeatable: true,
+    description:
+      'a further folder in which, and in the folders of which, sessions may work; the working directory is always one',
+  },
   trustedFolders: {
     env: ['PARLANCE_TRUSTED_FOLDERS'],
     flag: '--trust',

@@ -104,3 +104,54 @@ describe('before each call', () => {
     await expect(folders.check(join(base, 'elsewhere'))).rejects.toMatchObject({ code: 'tool_failed' });
   });
 });
+
+describe('further folders of the operator', () => {
+  const more = openFolders({
+    root,
+    more: [join(base, 'elsewhere'), join(base, 'gone'), join(base, 'link')],
+    anywhere: false,
+    guard,
+  });
+
+  test('are allowed with what is in them, and nothing beside them', async () => {
+    mkdirSync(join(base, 'elsewhere/project/inner'), { recursive: true });
+    mkdirSync(join(base, 'elsewhere-too'), { recursive: true });
+    expect(await more.admit(join(base, 'elsewhere'))).toBe(join(base, 'elsewhere'));
+    expect(await more.admit(join(base, 'elsewhere/project'))).toBe(join(base, 'elsewhere/project'));
+    expect(await more.check(join(base, 'elsewhere/project'))).toBe('');
+    expect(await more.check(join(root, 'sub'))).toBe('sub');
+    for (const path of [base, join(base, 'elsewhere-too'), join(base, 'elsewhere/../elsewhere-too'), '/'])
+      await expect(more.admit(path)).rejects.toMatchObject({ code: 'invalid' });
+    symlinkSync(join(base, 'elsewhere-too'), join(base, 'elsewhere/escape'));
+    await expect(more.admit(join(base, 'elsewhere/escape'))).rejects.toMatchObject({ code: 'invalid' });
+  });
+
+  test('are listed once and if they exist, the working directory of the server first', async () => {
+    expect(await more.list(null)).toEqual({
+      ...{ path: null, parent: null, cut: false },
+      folders: [root, join(base, 'elsewhere')],
+    });
+  });
+});
+
+describe('the list of a folder', () => {
+  test('has the folders in which sessions may work, and the way up to the topmost one', async () => {
+    mkdirSync(join(root, 'sub/.hidden'));
+    // Links, files, the data folder and those of git are left out.
+    expect(await folders.list(join(base, 'link'))).toEqual({
+      ...{ path: root, parent: null, cut: false },
+      folders: expect.arrayContaining([join(root, 'sub')]),
+    });
+    const listed = (await folders.list(root)).folders.map((path) => path.slice(root.length + 1));
+    for (const name of ['data', '.git', 'bare', 'file', 'out', 'alias']) expect(listed).not.toContain(name);
+    expect(await folders.list(join(root, 'alias'))).toEqual({
+      ...{ path: join(root, 'sub'), parent: root, cut: false },
+      folders: [join(root, 'sub/deep')],
+    });
+  });
+
+  test('is refused where sessions may not work', async () => {
+    for (const path of [base, '/', 'sub', join(root, 'data'), join(root, 'out'), join(root, '..')])
+      await expect(folders.list(path)).rejects.toMatchObject({ code: 'invalid' });
+  });
+});

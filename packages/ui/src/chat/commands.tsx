@@ -1,6 +1,6 @@
 /** Model, agent and approval mode of a session or of a new one, chosen with pickers or with slash commands. */
 import type { ApprovalMode } from '@parlance/protocol';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { attempt, toast } from '../components/controls.tsx';
 import { Dialog } from '../components/dialog.tsx';
 import { ModelPicker } from '../components/model-picker/model-picker.tsx';
@@ -30,6 +30,8 @@ type PickersProps = {
   /** the session does not exist yet: it can begin in any domain */
   readonly isNew?: boolean;
   readonly onChoose: (change: Partial<Chosen>) => void;
+  /** further pickers */
+  readonly children?: ReactNode;
 };
 
 const FULL_AUTO = 'full-auto' satisfies ApprovalMode;
@@ -37,7 +39,7 @@ const FULL_AUTO = 'full-auto' satisfies ApprovalMode;
 /** An agent can be in several domains. */
 const SEPARATOR = '\n';
 
-export function Pickers({ chosen, isNew = false, onChoose }: PickersProps) {
+export function Pickers({ chosen, isNew = false, onChoose, children }: PickersProps) {
   const about = useServer();
   const [confirming, setConfirming] = useState(false);
   const { agents, domains } = about;
@@ -93,6 +95,7 @@ export function Pickers({ chosen, isNew = false, onChoose }: PickersProps) {
           }
         />
       )}
+      {children}
       {confirming && (
         <FullAutoDialog
           onClose={() => setConfirming(false)}

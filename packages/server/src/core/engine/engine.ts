@@ -32,7 +32,7 @@ import type {
 import type { Lease, NodeId } from '../ports/lease.ts';
 import type { Skill } from '../ports/project.ts';
 import type { ToolSpec } from '../ports/provider.ts';
-import type { Tool } from '../ports/tool.ts';
+import type { FolderContents, Tool } from '../ports/tool.ts';
 import type { AgentCatalog } from '../session/agent-catalog.ts';
 import { dayOf } from '../session/spending.ts';
 
@@ -90,6 +90,8 @@ export interface Engine {
   previewRewind(ref: SessionRef, question: RewindQuestion, principal: Principal): Promise<PreviewedRewind>;
   /** The skills that agents are offered in the folder of the session, or in the server's. */
   skills(principal: Principal, ref: SessionRef | null): Promise<readonly Skill[]>;
+  /** Folders in which sessions may work: those in `path`, or if null the topmost ones. Throws `invalid` for a path where they may not. */
+  folders(path: string | null): Promise<FolderContents>;
   /** Deletes the session permanently and stops a running turn. Throws `not_found` if it does not exist. */
   erase(ref: SessionRef, caller: Caller): Promise<void>;
 

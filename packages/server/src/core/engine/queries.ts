@@ -35,7 +35,7 @@ import type {
 import type { NodeId } from '../ports/lease.ts';
 import type { Skill } from '../ports/project.ts';
 import { promptItemsOf, type ToolSpec } from '../ports/provider.ts';
-import type { Tool } from '../ports/tool.ts';
+import type { FolderContents, Tool } from '../ports/tool.ts';
 import { grantsAtCheckpoint, maySee } from '../session/approvals.ts';
 import { EMPTY, evolveContext, isTainted } from '../session/context.ts';
 import { type ExcerptPart, excerpt } from '../session/excerpt.ts';
@@ -207,6 +207,11 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
           ? [{ ...toolSpec(tool), ...tool.custom }]
           : [],
       );
+    },
+
+    async folders(path: string | null): Promise<FolderContents> {
+      if (!deps.folders) return { path: null, parent: null, folders: [], cut: false };
+      return deps.folders.list(path);
     },
 
     async skills({ id: owner }: Principal, ref: SessionRef | null): Promise<readonly Skill[]> {

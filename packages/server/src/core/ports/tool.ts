@@ -274,8 +274,24 @@ export class OutcomeUnknown extends Error {
   override readonly name = 'OutcomeUnknown';
 }
 
+export type FolderContents = {
+  /** without links; null for the list of the topmost folders */
+  readonly path: string | null;
+  /** null if there is none in which sessions may work */
+  readonly parent: string | null;
+  /** absolute, by name */
+  readonly folders: readonly string[];
+  /** whether there are more */
+  readonly cut: boolean;
+};
+
 /** Folders that sessions may work in, in addition to the server's working directory. */
 export interface Folders {
+  /**
+   * The folders in a folder in which sessions may work, or if null the topmost of those. Throws `invalid` if a session may not work
+   * there.
+   */
+  list(path: string | null): Promise<FolderContents>;
   /** The real path of the folder. Throws `invalid` if a session may not work there. */
   admit(path: string): Promise<string>;
   /**

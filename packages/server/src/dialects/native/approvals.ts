@@ -3,6 +3,7 @@ import { type ApprovalId, Fault, type QuestionId } from '@parlance/protocol';
 import {
   AnswerApproval,
   AnswerQuestion,
+  FoldersQuery,
   InstructionsQuery,
   PageQuery,
   SkillsQuery,
@@ -72,6 +73,19 @@ export const approvalEndpoints = [
         throw new Fault('forbidden', 'Only admins revoke decisions for everyone.');
       if (!(await decisions.remove(forAll ? null : principal.id, path)))
         throw new Fault('not_found', 'There is no such decision.');
+    },
+  }),
+  endpoint({
+    method: 'get',
+    path: '/v1/folders',
+    summary: 'The folders in which sessions may work (`cwd` of `session.create`)',
+    examples: () => [{}],
+    query: FoldersQuery,
+    answers: { 200: { description: 'The folders in `path`, or the topmost ones', schema: 'FolderList' } },
+    errors: [400, 401, 403],
+    handle({ principal, query: { path = null } }, { engine }) {
+      requirePermission(principal, 'chat:send');
+      return engine.folders(path);
     },
   }),
   endpoint({

@@ -49,6 +49,7 @@ const HTTP_PATHS = [
   '/grants',
   '/instructions',
   '/skills',
+  '/folders',
   '/keys/*',
   '/pairings/*',
   '/auth/password',

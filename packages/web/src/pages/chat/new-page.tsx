@@ -10,6 +10,7 @@ import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { readStorage, writeStorage } from '@parlance/ui/state/storage.ts';
 import { lazy, Suspense, useState } from 'react';
 import { Page } from '../../components/page.tsx';
+import { FolderPicker, rememberFolder } from './folder-picker.tsx';
 
 export function NewChatPage() {
   const about = useServer();
@@ -20,6 +21,7 @@ export function NewChatPage() {
     agent: null,
     domain: '',
   }));
+  const [folder, setFolder] = useState<string | null>(null);
   const domain = about.domains.find(({ id }) => id === query.domain)?.id ?? about.defaultDomain;
   const now = { ...chosen, domain, agent: chosen.domain === domain ? chosen.agent : null };
   const choose = async (change: Partial<Chosen>) => {
@@ -30,7 +32,8 @@ export function NewChatPage() {
 
   const send = (parts: Part[]) =>
     attempt(async () => {
-      const id = await begun(parts, now);
+      const id = await begun(parts, now, folder);
+      if (folder !== null) rememberFolder(about.principal.id, folder);
       moveDraft('new', id);
       go({ page: 'session', id });
     });
@@ -63,7 +66,9 @@ export function NewChatPage() {
       </div>
       <div className="chat-foot">
         <Composer draft="new" sendsOnce running={false} onSend={send} onSlash={commands.onSlash}>
-          <Pickers isNew chosen={now} onChoose={(change) => void choose(change)} />
+          <Pickers isNew chosen={now} onChoose={(change) => void choose(change)}>
+            {may(about, 'chat:send') && <FolderPicker value={folder} onChoose={setFolder} />}
+          </Pickers>
         </Composer>
       </div>
       {commands.dialog}
@@ -104,14 +109,20 @@ function TourOffer() {
 }
 
 /** Creates the session and returns its id. Leaves no session behind if the settings are refused. */
-async function begun(parts: Part[], { domain, agent, model, approval }: Chosen): Promise<string> {
+async function begun(
+  parts: Part[],
+  { domain, agent, model, approval }: Chosen,
+  folder: string | null,
+): Promise<string> {
   const session = parlance.session();
   const where = { domain, agent: agent ?? undefined };
-  if (model === null && approval === null) await session.submit(parts, { ...where, project: 'ask' });
+  if (model === null && approval === null && folder === null)
+    await session.submit(parts, { ...where, project: 'ask' });
   else {
-    await session.create(where);
+    await session.create({ ...where, ...(folder !== null && { cwd: folder }) });
     try {
-      await session.configure({ model: model ?? undefined, approval: approval ?? undefined });
+      if (model !== null || approval !== null)
+        await session.configure({ model: model ?? undefined, approval: approval ?? undefined });
       await session.submit(parts, { project: 'ask' });
     } catch (thrown) {
       await session.erase();

@@ -37,6 +37,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { DriverChip } from '../../components/driver.tsx';
 import { Page } from '../../components/page.tsx';
 import { type OpenDialog, SessionDialog, sessionMenu } from '../../layout/session-menu.tsx';
+import { folderName } from './folder-picker.tsx';
 import { SessionLimit } from './session-limit.tsx';
 
 export function ChatPage({ id }: { id: string }) {
@@ -50,6 +51,11 @@ export function ChatPage({ id }: { id: string }) {
       actions={
         gone === null && (
           <>
+            {view.created?.cwd !== undefined && (
+              <span className="chip bar-folder" title={`Works in ${view.created.cwd}`}>
+                {folderName(view.created.cwd)}
+              </span>
+            )}
             <DriverChip session={id} running={view.status === 'running'} />
             <ConnectionChip connection={connection} retryNow={followed.retryNow} />
             <a
