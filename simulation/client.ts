@@ -21,7 +21,7 @@ import { streamEvents } from '../packages/server/src/dialects/native/streams.ts'
 import type { EventStream } from '../packages/server/src/http/connection.ts';
 import { connectionId, type SimulatedNode } from './node.ts';
 import type { Oracles, SentInput } from './oracles.ts';
-import type { Capabilities } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Random } from './random.ts';
 import { OWN_LIMITS } from './spending.ts';
 import { Process, type World } from './world.ts';
@@ -44,6 +44,8 @@ export type ClientParts = {
   readonly mayLag: () => boolean;
 };
 
+type Said = { readonly sent: SentInput; readonly command: CommandInput; readonly key: string };
+
 type Outcome<Value> = { readonly value: Value } | { readonly fault: Fault } | 'unknown';
 
 export class Client {
@@ -55,6 +57,7 @@ export class Client {
   /** requests that have no answer yet */
   readonly #asked = new Set<{ readonly node: SimulatedNode; readonly at: number }>();
   #stopped = false;
+  readonly #said: Said[] = [];
   /** sub-agents that it has written to: nobody else is asked what they ask then */
   readonly #subAgents: SessionRef[] = [];
   /** number of the last event that this client knows to be stored, by session */
@@ -64,7 +67,7 @@ export class Client {
     readonly parts: ClientParts,
     readonly name: string,
     readonly refs: readonly SessionRef[],
-    readonly options: { readonly pace: number; readonly erases: boolean; readonly can: Capabilities },
+    readonly options: Pick<Plan, 'about' | 'erases' | 'uses' | 'can'> & { readonly pace: number },
   ) {
     this.process = new Process(parts.world, name);
     this.random = this.process.random;
@@ -102,15 +105,17 @@ export class Client {
 
   async #act(ref: SessionRef): Promise<void> {
     const { random } = this;
-    const { subAgents, limits, rewinds } = this.options.can;
+    const { can, uses, erases, about } = this.options;
+    const { subAgents, limits, rewinds } = can;
     const others = [
+      ...(about === 'failovers' ? [() => this.#repeat()] : []),
       ...(subAgents ? [() => this.#visit(ref)] : []),
       ...(rewinds ? [() => this.#rewind(ref)] : []),
       ...(limits
         ? [() => this.#send(ref, { type: 'session.configure', limit: random.pick(OWN_LIMITS) })]
         : []),
     ];
-    if (others.length > 0 && random.chance(0.12)) return void (await random.pick(others)());
+    if (others.length > 0 && random.chance(uses)) return void (await random.pick(others)());
     const action = random.unit();
     if (action < 0.34) await this.#say(ref);
     else if (action < 0.6) await this.#answerAll(ref);
@@ -123,8 +128,7 @@ export class Client {
     else if (action < 0.77) await this.#send(ref, { type: 'session.clear' });
     else if (action < 0.79) await this.#send(ref, { type: 'approval.explain' });
     else if (action < 0.84) await this.#read(ref);
-    else if (action < 0.85 && this.options.erases)
-      await this.#call((node) => node.engine.erase(ref, this.#caller(node)));
+    else if (action < 0.84 + erases) await this.#call((node) => node.engine.erase(ref, this.#caller(node)));
     else if (action < 0.93) this.#reconnect();
     else if (action < 0.97) for (const watcher of this.watchers) watcher.disconnect();
     else await this.#browse();
@@ -196,7 +200,7 @@ export class Client {
 
   /** Sends a message with a key, again until it knows what became of it, at most a few times. */
   async #say(ref: SessionRef, answers = false): Promise<void> {
-    const { world, oracles, isRefusal } = this.parts;
+    const { world, oracles } = this.parts;
     const text = `${this.name} says ${++this.#sent}`;
     const mode = this.random.chance(0.2) ? 'supersede' : this.random.chance(0.25) ? 'steer' : 'queue';
     const key = `${this.name}-${this.#sent}`;
@@ -204,14 +208,28 @@ export class Client {
     const project = asks ? ({ project: 'ask' } as const) : {};
     const sent: SentInput = { ref, text, sentAt: world.now, acked: null, refusedAt: null };
     oracles.inputs.push(sent);
-    let isUnsure = false;
+    const parts = [textPart(text)];
+    const command: CommandInput = { type: 'input.submit', parts, mode, answers, ...project };
+    this.#said.push({ sent, command, key });
+    await this.#submit({ sent, command, key });
+  }
+
+  /** Sends an earlier message again, long after it was acknowledged: it is stored again only if it was lost. */
+  async #repeat(): Promise<void> {
+    const said = this.#said.filter(({ sent }) => sent.acked).slice(-5);
+    if (said.length > 0) await this.#submit(this.random.pick(said));
+  }
+
+  async #submit({ sent, command, key }: Said): Promise<void> {
+    const { world, oracles, isRefusal } = this.parts;
+    const { ref, text } = sent;
+    let isUnsure = sent.acked !== null;
     for (let attempt = 0; attempt < 4; attempt++) {
       const outcome = await this.#call((node) =>
-        node.engine.send(
-          ref,
-          { type: 'input.submit', parts: [textPart(text)], mode, answers, ...project },
-          this.#caller(node, key),
-        ),
+        // A node that has not noticed a failover yet may not know what it has lost.
+        node.engine
+          .send(ref, command, this.#caller(node, key))
+          .then((receipt) => ({ ...receipt, isSure: node.hasNoticed })),
       );
       if (outcome === 'unknown') {
         isUnsure = true;
@@ -228,10 +246,11 @@ export class Client {
         await this.process.sleep(this.random.latency(200));
         continue;
       }
-      const { events, seq } = outcome.value;
+      const { events, seq, isSure } = outcome.value;
       this.#learn(ref, seq);
       const accepted = events.find(({ type }) => type === 'input.accepted');
       if (accepted) sent.acked = { at: world.now, seq: accepted.seq, id: accepted.id };
+      else if (this.options.erases === 0 && isSure) oracles.repeated(sent);
       world.trace(this.name, `is acknowledged "${text}" at ${ref.id} ${accepted?.seq ?? 'repeated'}`);
       return;
     }
@@ -304,6 +323,8 @@ export class Client {
     if (typeof read !== 'object' || !('value' in read)) return;
     const rewinds = read.value.flatMap((event) => (event.type === 'rewind.started' ? [event.rewind] : []));
     const inputs = read.value.flatMap((event) => (event.type === 'input.accepted' ? [event.input] : []));
+    // Most are refused because a turn is running.
+    if (this.options.about === 'rewinds') await this.#send(ref, { type: 'turn.cancel' });
     const conversation = random.chance(0.6);
     const files = !conversation || random.chance(0.7);
     if (rewinds.length > 0 && random.chance(0.4))
@@ -321,7 +342,7 @@ export class Client {
     const known = this.#known.get(sessionKey(ref)) ?? 0;
     const seen = await this.#call((node) => node.engine.snapshot(ref));
     if (typeof seen !== 'object' || !('value' in seen)) return;
-    const mayDiffer = this.options.erases || this.parts.mayForget() || this.parts.mayLag();
+    const mayDiffer = this.options.erases > 0 || this.parts.mayForget() || this.parts.mayLag();
     if (seen.value.seq < known && !mayDiffer)
       this.parts.world.violate(
         `${ref.id}: a node shows event ${seen.value.seq} to ${this.name}, which knows of event ${known}`,
@@ -440,7 +461,7 @@ export class Watcher {
       events = this.#cursor.take({ event: lines.get('event') ?? '', data, id: lines.get('id') } as never);
     } catch (thrown) {
       // A session can be erased while its reader catches up: the SDK then connects again.
-      if (this.client.options.erases) this.disconnect();
+      if (this.client.options.erases > 0) this.disconnect();
       else world.violate(`${this.ref.id}: the stream of ${this.client.name} is out of order: ${thrown}`);
     }
     for (const event of events) this.#take(event);
@@ -457,7 +478,7 @@ export class Watcher {
       this.#texts.set(event.block, before + event.text);
     }
     // The number of an event does not tell a session from one that was erased and created again.
-    const isSame = !this.client.options.erases && !this.client.parts.mayForget();
+    const isSame = this.client.options.erases === 0 && !this.client.parts.mayForget();
     if (event.type === 'step.ended' && this.#texts.size > 0 && isSame)
       world.violate(
         `${this.ref.id}: ${this.client.name} still shows "${[...this.#texts.values()].join()}" at the end of a step: it has neither ended nor been discarded`,

@@ -3,10 +3,12 @@
  *
  *   npm run simulate -- --seed 7          one run, with its trace
  *   npm run simulate -- --seeds 10000     many runs, from --from (default 1)
+ *   npm run simulate -- --seeds 100 --about failovers    only worlds of this kind, whatever the seed would choose
  *   npm run simulate -- --minutes 30      as many runs as fit
  *   npm run simulate -- --mutants         plants defects one by one and shows that each is found; `--mutants NAME` plants one,
  *                                         `--seeds N` looks for each with up to N seeds, `--jobs N` runs N processes at once
  *   npm run simulate -- --mutant NAME --seed 7    one run with one defect
+ *   npm run simulate -- --digest          digest of the executions of ten seeds, to compare two machines
  *   npm run simulate -- --coverage        lines of core/ and cluster/ that the runs of `npm test` reach
  */
 import { join } from 'node:path';
@@ -19,6 +21,7 @@ const { values, positionals } = parseArgs({
   options: {
     seed: { type: 'string' },
     seeds: { type: 'string' },
+    about: { type: 'string' },
     from: { type: 'string', default: '1' },
     minutes: { type: 'string' },
     mutants: { type: 'boolean', default: false },
@@ -27,34 +30,47 @@ const { values, positionals } = parseArgs({
     trace: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     coverage: { type: 'boolean', default: false },
+    digest: { type: 'boolean', default: false },
   },
 });
 
 if (values.mutant !== undefined) plant(values.mutant);
 // Loaded after a defect is planted into their sources.
-const [{ planOf }, { run }, { shrink }, { describeFailure }] = await Promise.all([
+const [{ ABOUT, planOf }, { run }, { shrink }, { describeFailure }] = await Promise.all([
   import('./plan.ts'),
   import('./run.ts'),
   import('./shrink.ts'),
   import('./report.ts'),
 ]);
 
+const about = ABOUT.find((one) => one === values.about);
+if (values.about !== undefined && !about)
+  throw new Error(`there are worlds about ${[...new Set(ABOUT)].join('; ')}`);
+
 const from = Number(values.from);
 if (values.coverage) process.exit(await coverage());
+else if (values.digest)
+  console.log(digestOf(Array.from({ length: 10 }, (_, index) => run(planOf(from + index)))));
 else if (values.mutants) process.exit((await mutants()) ? 0 : 1);
 else if (values.seed !== undefined) process.exit(one(Number(values.seed)) ? 0 : 1);
 else process.exit(many() ? 0 : 1);
+
+function digestOf(results: readonly RunResult[]): string {
+  const hash = new Bun.CryptoHasher('sha256');
+  for (const { digest } of results) hash.update(digest);
+  return hash.digest('hex');
+}
 
 function mutants(): Promise<boolean> {
   return findMutants(positionals, {
     seeds: Number(values.seeds ?? 600),
     jobs: Number(values.jobs),
-    isSound: (seed) => run(planOf(seed)).violation === null,
+    isSound: (seed, about) => run(planOf(seed, about)).violation === null,
   });
 }
 
 function one(seed: number): boolean {
-  const result = run(planOf(seed));
+  const result = run(planOf(seed, about));
   if (result.violation !== null) {
     console.log(describeFailure(shrink(result)));
     console.log(`\nnot shrunk: ${result.violation.split('\n', 1)[0]}`);
@@ -70,6 +86,7 @@ function one(seed: number): boolean {
 
 function many(): boolean {
   const started = performance.now();
+  const cpu = process.cpuUsage();
   const until =
     values.minutes === undefined ? Number.POSITIVE_INFINITY : started + Number(values.minutes) * 60_000;
   const last =
@@ -79,13 +96,15 @@ function many(): boolean {
   const total = { seeds: 0, turns: 0, commits: 0, steps: 0, virtualMs: 0 };
   let failure: RunResult | null = null;
   for (let seed = from; seed <= last && performance.now() < until && !failure; seed++) {
-    const result = run(planOf(seed));
+    const result = run(planOf(seed, about));
     total.seeds++;
     for (const name of ['turns', 'commits', 'steps', 'virtualMs'] as const) total[name] += result[name];
     if (result.violation !== null) failure = result;
     else if (process.stdout.isTTY) process.stdout.write(`\r${total.seeds} seeds, ${total.turns} turns`);
   }
   const tookMs = performance.now() - started;
+  const { user, system } = process.cpuUsage(cpu);
+  const cpuMs = (user + system) / 1_000;
   if (values.quick) {
     console.log(
       failure ? `found with ${total.seeds} seeds: ${failure.violation?.split('\n', 1)[0]}` : 'not found',
@@ -95,8 +114,9 @@ function many(): boolean {
   if (failure) console.log(`\n${describeFailure(shrink(failure))}\n`);
   console.log(
     `\n${total.seeds} seeds, ${total.turns} turns, ${total.commits} commits, ${total.steps} completions: ` +
-      `${seconds(total.virtualMs)} s of the world in ${seconds(tookMs)} s (${Math.round(total.virtualMs / tookMs)} times real time), ` +
-      `${Math.round(total.turns / (tookMs / 1_000))} turns per second`,
+      `${seconds(total.virtualMs)} s of the world in ${seconds(cpuMs)} s of the processor (${Math.round(total.virtualMs / cpuMs)} times) ` +
+      `and ${seconds(tookMs)} s (${Math.round(total.virtualMs / tookMs)} times real time), ` +
+      `${Math.round(total.turns / (cpuMs / 1_000))} turns per second of the processor`,
   );
   return failure === null;
 }

@@ -135,7 +135,7 @@ export class Model {
     }
     const calls = this.lively && random.chance(0.55) ? random.between(1, 3) : 0;
     for (let index = 0; index < calls; index++) {
-      if (this.can.subAgents && random.chance(0.25)) yield this.#agentCall(prompt, random);
+      if (this.can.subAgents > 0 && random.chance(this.can.subAgents)) yield this.#agentCall(prompt, random);
       else yield* this.#call(index, random);
     }
     const endless = this.lively && calls === 0 && random.chance(0.05);
@@ -156,9 +156,12 @@ export class Model {
     const known = [...JSON.stringify(prompt.items).matchAll(/"name":"(k\d+)"/g)].map(
       ([, name]) => name ?? '',
     );
+    const isMuch = this.can.subAgents > 0.5;
+    // A sub-agent that is told more and waited for has more to report than its last answer.
+    const more = isMuch ? (['message', 'message', 'wait', 'wait'] as const) : [];
     const action =
-      known.length === 0 ? 'spawn' : random.pick(['spawn', 'message', 'wait', 'cancel'] as const);
-    const background = random.chance(0.4);
+      known.length === 0 ? 'spawn' : random.pick(['spawn', 'message', 'wait', 'cancel', ...more] as const);
+    const background = random.chance(isMuch ? 0.6 : 0.4);
     const task = `task of ${call}`;
     const input: JsonObject =
       action === 'spawn'
@@ -171,7 +174,8 @@ export class Model {
 
   *#call(index: number, random: Random): Generator<ProviderEvent> {
     const call = `c${++this.#calls}`;
-    const tool = random.pick(TOOL_NAMES);
+    const { tools } = this.can;
+    const tool = random.pick(tools.length > 0 ? tools : TOOL_NAMES);
     const input = { call };
     const text = JSON.stringify(input);
     if (random.chance(0.5)) {
@@ -265,7 +269,7 @@ export function toolsOf(process: Process, effects: Effects, can: Capabilities): 
       },
     }),
   );
-  if (can.subAgents) tools.push(agentTool(() => ROLES));
+  if (can.subAgents > 0) tools.push(agentTool(() => ROLES));
   return new Map(tools.map((tool) => [tool.name, tool]));
 }
 

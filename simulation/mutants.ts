@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { plugin } from 'bun';
+import type { About } from './plan.ts';
 
 const SERVER = join(import.meta.dir, '../packages/server/src');
 
@@ -13,10 +14,17 @@ type Mutant = {
   readonly put: string;
   /** a defect that the project really had */
   readonly real?: true;
+  /** looked for in these worlds only */
+  readonly about?: About;
 };
 
-const mutant = (file: string, find: string, put: string): Mutant => ({ file, find, put });
-const past = (file: string, find: string, put: string): Mutant => ({ file, find, put, real: true });
+const mutant = (file: string, find: string, put: string, about?: About): Mutant => ({
+  file,
+  find,
+  put,
+  ...(about && { about }),
+});
+const past: typeof mutant = (...given) => ({ ...mutant(...given), real: true });
 
 const SESSION = 'core/engine/session.ts';
 const TOOLS = 'core/engine/tool-calls.ts';
@@ -61,6 +69,7 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     SESSION,
     'for await (const event of this.events(this.#trail.after))\n      if (event.seq <= this.state.seq) digest = withEvent(digest, event);\n    if (digest === this.#trail.digest) return false;',
     'for await (const event of this.events(Math.max(0, this.state.seq - 1))) digest = withEvent(digest, event);\n    if (digest === 0n || this.state.seq === (await this.sources.store.head(this.ref))) return false;',
+    'failovers',
   ),
   'a session opens without its last event': mutant(
     SESSION,
@@ -218,6 +227,7 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     SUB_AGENTS,
     'known.last !== undefined && known.last === report.ended?.turn ? null : report.ended',
     'report.ended',
+    'sub-agents',
   ),
   'the outcome of a sub-agent is not told': mutant(
     'core/engine/sub-agents.ts',
@@ -233,6 +243,7 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     'core/session/evolve.ts',
     "(child) => child.turn === event.turn && child.state === 'working',",
     '() => false,',
+    'sub-agents',
   ),
   'a failed sub-agent is reported as done': mutant(
     SUB_AGENTS,
@@ -243,11 +254,13 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     'core/engine/sub-agents.ts',
     '      await session.fresh();\n      await session.transact(await decideOn',
     '      await session.transact(await decideOn',
+    'sub-agents',
   ),
   'a later report of a sub-agent is overtaken': past(
     'core/engine/sub-agents.ts',
     'pendingId(session.state) === waits ? decideReport(now, report, context) : []',
     'decideReport(now, report, context)',
+    'sub-agents',
   ),
   'a turn that waits for a sub-agent leaves it behind': past(
     'core/session/evolve.ts',
@@ -292,11 +305,13 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     'core/engine/rewind.ts',
     '({ rewinding }) => (rewinding?.rewind === rewind ? [rewound] : [])',
     '({ rewinding }) => (rewinding?.rewind === rewind || rewind ? [rewound] : [])',
+    'rewinds',
   ),
   'files are queued for without a limit': past(
     DECIDE,
     '(state.turn || state.rewinding) && state.queue.length',
     'state.turn && state.queue.length',
+    'rewinds',
   ),
 
   // Instructions of a project.
@@ -398,16 +413,25 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     SESSION,
     'this.sources.shared && this.#lastId !== undefined ?',
     'this.sources.shared && this.#lastId === "" ?',
+    'failovers',
+  ),
+  'events that follow a replaced one are believed': past(
+    SESSION,
+    'after !== undefined && this.#contradicts(',
+    'after === "" && this.#contradicts(',
+    'failovers',
   ),
   'only the number of the last event is compared': past(
     SESSION,
     'return seq === this.state.seq && this.#lastId !== undefined && id !== this.#lastId;',
     'return seq === this.state.seq && this.#lastId === "" && id !== this.#lastId;',
+    'failovers',
   ),
   'a session that was compared after a failover is not driven on': past(
     'core/engine/engine.ts',
     '      await session.compareAll();\n      // The database may still, or again, say that this node drives it.\n      queue.wake(session);',
     '      await session.compareAll();',
+    'failovers',
   ),
   'a call that was denied on another node starts': past(
     TOOLS,
@@ -423,21 +447,25 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     SESSION,
     'if (holdsLease && !this.role.holdsLease) this.#abort.now();\n    else if',
     'void holdsLease;\n    if',
+    'pauses',
   ),
   'a late message about an erasure is believed': past(
     SESSION,
     'if ((await this.sources.store.head(this.ref)) > 0) {',
     'if ((await this.sources.store.head(this.ref)) < 0) {',
+    'erased sessions',
   ),
   'a failover is missed if the new server fails at first': past(
     'stores/postgres/heartbeat.ts',
     "if (found === 'unknown') return false;",
     "if (found === 'unknown') return true;",
+    'failovers',
   ),
   'a session that could not be compared after a failover is used': past(
     SESSION,
     '    if (!(await this.#isOther())) await this.#catchUp();\n    this.#isUnsure = false;',
     '    this.#isUnsure = false;\n    if (!(await this.#isOther())) await this.#catchUp();',
+    'failovers',
   ),
 };
 
@@ -477,7 +505,7 @@ type Search = {
   /** processes at once */
   readonly jobs: number;
   /** whether nothing is broken without the defect */
-  readonly isSound: (seed: number) => boolean;
+  readonly isSound: (seed: number, about: About | undefined) => boolean;
 };
 
 /** Looks for each mutant in a process of its own. True if all are found. */
@@ -490,6 +518,7 @@ export async function findMutants(
   const left = [...wanted];
   const work = async () => {
     for (let name = left.shift(); name !== undefined; name = left.shift()) {
+      const about = MUTANTS[name]?.about;
       const command = [
         process.execPath,
         join(import.meta.dir, 'main.ts'),
@@ -498,19 +527,20 @@ export async function findMutants(
         '--seeds',
         `${seeds}`,
         '--quick',
+        ...(about ? ['--about', about] : []),
       ];
       const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe' });
       const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
       const found = /found with (\d+) seeds?: (.*)/.exec(out);
       if (!found) survivors.push(name);
-      else if (!isSound(Number(found[1]))) {
+      else if (!isSound(Number(found[1]), about)) {
         survivors.push(name);
         console.log(`   – ${name}: seed ${found[1]} fails without it, too: fix that first`);
         continue;
       }
       console.log(
         found
-          ? `${found[1]?.padStart(4)} ${name}: ${found[2]?.slice(0, 110)}`
+          ? `${found[1]?.padStart(4)} ${about ? `(${about}) ` : ''}${name}: ${found[2]?.slice(0, 110)}`
           : `   – ${name}: SURVIVES ${err.slice(0, 300)}`,
       );
     }

@@ -42,6 +42,8 @@ export type NodeParts = {
   readonly turnsAtOnce: number;
 };
 
+export const CATALOG = defaultCatalog();
+
 const SWEEP_MS = 500;
 const DRAIN_MS = 3_000;
 
@@ -123,10 +125,10 @@ export class SimulatedNode {
           return NO_TRACER.startModelCall(info);
         },
       },
-      catalog: defaultCatalog(),
+      catalog: CATALOG,
       tools: toolsOf(process, effects, can),
       ...(can.limits && { usage: usageOf(database, process), spendLimits: () => can.limits ?? [] }),
-      ...(can.rewinds && { checkpoints: checkpointsOf(process, effects) }),
+      ...(can.rewinds > 0 && { checkpoints: checkpointsOf(process, effects, can.rewinds) }),
       ...(can.instructions && {
         project: projectOf(process, decisions, (kind, effect) => database.request(process, kind, effect)),
       }),
@@ -150,6 +152,11 @@ export class SimulatedNode {
     for (const { name: dialect, projection } of PROJECTED)
       this.hubs.set(dialect, new SubscriptionHub(this.engine, projection, { log, dialect }));
     void this.#start();
+  }
+
+  /** Whether it serves the database as it is since the last failover. */
+  get hasNoticed(): boolean {
+    return this.#store.timeline === this.parts.database.timeline;
   }
 
   get name(): string {

@@ -3,9 +3,14 @@
  * every acknowledgement that a client receives and every view at the end. It knows nothing of the engine: the rules are those of
  * `docs/guarantees.md`, written again over the events alone.
  */
-import { type DurableEvent, type JsonObject, textOf } from '@parlance/protocol';
+import { type DurableEvent, type Json, type JsonObject, textOf } from '@parlance/protocol';
+import { OpenArguments } from '../packages/server/src/core/engine/open-output.ts';
+import { type SessionSnapshot, snapshotOf } from '../packages/server/src/core/engine/snapshot.ts';
 import { type SessionRef, sessionKey } from '../packages/server/src/core/ports/event-store.ts';
 import type { Driver } from '../packages/server/src/core/ports/lease.ts';
+import { checkpointOf, recordOf } from '../packages/server/src/core/session/checkpoint.ts';
+import { evolve } from '../packages/server/src/core/session/evolve.ts';
+import { initialState, type SessionState } from '../packages/server/src/core/session/session-state.ts';
 import { isCounted, isRepeatable, MODELS, type ModelRequest, needsApproval } from './model.ts';
 import type { Capabilities, Plan } from './plan.ts';
 import { ProjectRules } from './project.ts';
@@ -52,7 +57,8 @@ class SessionLogRules {
     const isStart = events.some(
       (event) => event.type === 'turn.started' && this.fromSubAgents.has(event.input),
     );
-    if (limited.length > MAX_QUEUED + (isStart ? 1 : 0))
+    const isMore = events.some((event) => event.type === 'input.accepted' && event.child === undefined);
+    if (isMore && limited.length > MAX_QUEUED + (isStart ? 1 : 0))
       this.fail(`${limited.length} inputs are queued, more than the limit of ${MAX_QUEUED}`);
   }
 
@@ -221,6 +227,7 @@ export type SentInput = {
 
 export class Oracles {
   readonly #sessions = new Map<string, SessionLogRules>();
+  readonly #states = new Map<string, SessionState>();
   readonly #epochs = new Map<number, string>();
   /** how often the side effect of a call happened */
   readonly #effects = new Map<string, { readonly tool: string; readonly ref: SessionRef; count: number }>();
@@ -248,6 +255,8 @@ export class Oracles {
   constructor(
     private readonly world: World,
     private readonly log: (ref: SessionRef) => DurableEvent[],
+    /** of sessions that name none */
+    private readonly agent: SessionState['agent'],
     { nodes, faults, can }: Plan,
   ) {
     this.isShared = nodes > 1;
@@ -262,7 +271,7 @@ export class Oracles {
   private readonly isShared: boolean;
   private readonly can: Capabilities;
 
-  readonly committed = ({ ref, events, node, as, driver }: Committed): void => {
+  readonly committed = ({ ref, events, record, node, as, driver }: Committed): void => {
     this.commits++;
     this.turns += events.filter(({ type }) => type === 'turn.started').length;
     const authority = as.by === 'driver' ? `as driver ${as.epoch}` : `as command, ${as.take}`;
@@ -279,6 +288,7 @@ export class Oracles {
         this.#fail(ref, `epoch ${driver.epoch} has two drivers: ${other} and ${driver.node} ${ref.id}`);
       this.#epochs.set(driver.epoch, `${driver.node} ${ref.id}`);
     }
+    this.#checkRecord(ref, events, record);
     this.#takeModels(node, ref, events);
     this.#rules(ref).append(events);
     for (const rules of [this.#subAgents, this.#spending, this.#rewinds, this.#project])
@@ -292,10 +302,46 @@ export class Oracles {
     for (const [call, effect] of this.#effects)
       if (sessionKey(effect.ref) === sessionKey(ref)) this.#effects.delete(call);
     this.#forgetInputs(ref);
+    this.#states.delete(sessionKey(ref));
+    this.#subAgents.erased(ref);
     this.#spending.erased(ref);
     this.#rewinds.reset(ref);
     this.#project.reset(ref);
   };
+
+  /** What the log of the session says, computed again by the same rules from its first event. */
+  #stateOf(ref: SessionRef): SessionState {
+    return this.#states.get(sessionKey(ref)) ?? initialState(this.agent);
+  }
+
+  /** What a node shows of the session while nothing runs. */
+  shown(ref: SessionRef): SessionSnapshot {
+    const state = this.#stateOf(ref);
+    const { messageCount: messageCountAtIdle } = state;
+    return snapshotOf({ ref, state, open: null, openArguments: new OpenArguments(), messageCountAtIdle });
+  }
+
+  /** What is stored beside the events is what all of them say: a node that decides on other events stores something else. */
+  #checkRecord(
+    ref: SessionRef,
+    events: readonly DurableEvent[],
+    { usage: _, ...record }: Committed['record'],
+  ): void {
+    const state = events.reduce(evolve, this.#stateOf(ref));
+    this.#states.set(sessionKey(ref), state);
+    const expected = recordOf(ref, state, checkpointOf(state) ?? record.checkpoint);
+    const differs = difference(readable(record), readable(expected));
+    if (differs)
+      this.#fail(ref, `what is stored beside event ${record.head} is not what the log says: ${differs}`);
+  }
+
+  /** A message is acknowledged as one that is stored already. */
+  repeated({ ref, text }: SentInput): void {
+    const isStored = this.log(ref).some(
+      (event) => event.type === 'input.accepted' && JSON.stringify(event.parts).includes(`"${text}"`),
+    );
+    if (!isStored) this.#fail(ref, `"${text}" is acknowledged as a repeated message, but is not stored`);
+  }
 
   /** Acknowledged events are gone with the old primary: what follows is judged by the log as it is now. */
   lost(ref: SessionRef, events: readonly DurableEvent[]): void {
@@ -308,6 +354,7 @@ export class Oracles {
     // As one append: which events were stored together is not in the log.
     this.#rules(ref).append(this.log(ref));
     const log = this.log(ref);
+    this.#states.set(sessionKey(ref), log.reduce(evolve, initialState(this.agent)));
     this.#spending.lost(ref, log);
     this.#rewinds.reset(ref, log);
     this.#project.reset(ref, log);
@@ -330,7 +377,7 @@ export class Oracles {
     this.#effects.set(call, effect);
     effect.count++;
     if (this.#forgiven.has(call) || this.suspended) return;
-    if (this.can.rewinds) this.#rewinds.happened(ref, tool, call);
+    if (this.can.rewinds > 0) this.#rewinds.happened(ref, tool, call);
     const known = this.#sessions.get(sessionKey(ref))?.everyCall.get(call);
     if (!known?.started)
       this.#fail(ref, `the side effect of call ${call} happens before its start is stored`);
@@ -503,6 +550,27 @@ export class Oracles {
     this.world.violate(`${ref.id}: ${message}`);
   }
 }
+
+/** The first place where two values differ; empty if they are alike. */
+export function difference(one: unknown, other: unknown, path = ''): string {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
+    return Object.is(one, other)
+      ? ''
+      : `${path || 'it'} is ${JSON.stringify(one)?.slice(0, 80)} instead of ${JSON.stringify(other)?.slice(0, 80)}`;
+  for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
+    const found = difference(
+      (one as Record<string, unknown>)[key],
+      (other as Record<string, unknown>)[key],
+      `${path}.${key}`,
+    );
+    if (found) return found;
+  }
+  return '';
+}
+
+/** With the state of the checkpoint in words, as JSON stores it. */
+const readable = ({ checkpoint, ...record }: Omit<Committed['record'], 'usage'>): Json =>
+  JSON.parse(JSON.stringify({ ...record, ...(checkpoint && { state: JSON.parse(checkpoint.state) }) }));
 
 /** An event in a few words. */
 function shown(event: DurableEvent): string {

@@ -1,5 +1,5 @@
 /**
- * Seeds that find a defect that the product had, each with a sentence. They run with every `npm test`. A change of the simulation shifts
+ * Seeds of worlds about anything that found a defect that the product had, each with a sentence. They run with every `npm test`. A change of the simulation shifts
  * what a seed does: `npm run simulate -- --mutants` plants the defects again (those marked as real) and tells which seeds find them now.
  */
 export const PINNED: Readonly<Record<number, string>> = {

@@ -5,14 +5,14 @@ import type { RunResult } from './run.ts';
 const SCREEN = 36;
 const WIDTH = 170;
 
-const planLines = ({ seed, nodes, clients, faults, activeMs, erases, can }: Plan): string[] => [
+const planLines = ({ seed, about, nodes, clients, faults, activeMs, erases, can }: Plan): string[] => [
   [
-    `seed ${seed}: ${nodes} node${nodes === 1 ? '' : 's'}`,
+    `seed ${seed}: a world about ${about}, ${nodes} node${nodes === 1 ? '' : 's'}`,
     `${activeMs / 1_000} s`,
-    ...(erases ? ['clients erase sessions'] : []),
-    ...(can.subAgents ? ['sub-agents'] : []),
+    ...(erases > 0 ? ['clients erase sessions'] : []),
+    ...(can.subAgents > 0 ? ['sub-agents'] : []),
     ...(can.limits ? [`limits ${JSON.stringify(can.limits)}`] : []),
-    ...(can.rewinds ? ['rewinds'] : []),
+    ...(can.rewinds > 0 ? ['rewinds'] : []),
     ...(can.instructions ? ['instructions of the project'] : []),
   ].join(', '),
   ...clients.map(

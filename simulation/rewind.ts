@@ -66,7 +66,7 @@ type Observed = {
 };
 
 /** The checkpoints of one node, which remembers no contents: the core decides only when. */
-export const checkpointsOf = (process: Process, observed: Observed): Checkpoints => ({
+export const checkpointsOf = (process: Process, observed: Observed, restoreMs: number): Checkpoints => ({
   async before({ call }) {
     await process.sleep(process.random.latency(10));
     observed.stored(call);
@@ -81,7 +81,7 @@ export const checkpointsOf = (process: Process, observed: Observed): Checkpoints
   },
   async restore({ session: { owner, id }, rewind }) {
     observed.restored(process, { owner, id }, rewind);
-    await process.sleep(process.random.latency(40));
+    await process.sleep(process.random.latency(restoreMs));
     return { restored: [{ path: 'file.txt', change: 'modified' }], kept: [] };
   },
   knows: async () => true,

@@ -8,8 +8,8 @@ import type { Subscriber } from '../packages/server/src/http/connection.ts';
 import { Bus } from './bus.ts';
 import { Client, discards } from './client.ts';
 import { type Effects, Model } from './model.ts';
-import { connectionId, type NodeParts, SimulatedNode } from './node.ts';
-import { Oracles } from './oracles.ts';
+import { CATALOG, connectionId, type NodeParts, SimulatedNode } from './node.ts';
+import { difference, Oracles } from './oracles.ts';
 import type { FaultPlan, Plan } from './plan.ts';
 import { Decisions } from './project.ts';
 import { Database, HEALTHY } from './store.ts';
@@ -32,7 +32,7 @@ const SETTLE_MS = 240_000;
 /** How long the last messages may take to reach the readers: longer than the interval at which nodes announce themselves. */
 const CATCH_UP_MS = 45_000;
 /** A watched session stays in memory: it is watched on every node only if eviction is not tested. */
-const WATCHED_ABOVE = 2;
+const WATCHED_ABOVE = 20;
 /** A node that is killed for so long stays away, and a bus that stops for so long. */
 const AWAY_MS = 2_500;
 const FOR_EVER_MS = 6_000;
@@ -69,7 +69,8 @@ class Run {
   constructor(private readonly plan: Plan) {
     const world = new World(plan.seed);
     this.#world = world;
-    this.#oracles = new Oracles(world, (ref) => this.#database.log(ref), plan);
+    const firstAgent = CATALOG.first(CATALOG.defaultDomain);
+    this.#oracles = new Oracles(world, (ref) => this.#database.log(ref), firstAgent, plan);
     this.#database = new Database(world, plan.nodes > 1, this.#oracles.committed, (ref) => {
       this.#erased.add(ref.id);
       this.#oracles.erased(ref);
@@ -118,7 +119,7 @@ class Run {
           },
           name,
           sessions.map(refOf),
-          { pace, erases: plan.erases, can: plan.can },
+          { ...plan, pace },
         ),
       );
     for (const [index, number] of plan.watched.entries()) this.#watchDialect(index, number);
@@ -226,6 +227,14 @@ class Run {
         if (unread > 0) this.#unreadUntil = world.now + fault.forMs + ANSWERED_MS;
         Object.assign(store, { refused, lost, late, unread });
         later(() => Object.assign(store, { refused: 0, lost: 0, late: 0, unread: 0 }));
+        return;
+      }
+      case 'store picks': {
+        const { type, how } = fault;
+        store.picked = { type, how };
+        later(() => {
+          store.picked = null;
+        });
         return;
       }
       case 'failover':
@@ -348,12 +357,15 @@ class Run {
       if (!node.process.ended && seq < head && !this.#hasFailedOver && !this.#erased.has(ref.id))
         world.violate(`${ref.id}: ${node.name} has shown event ${seq} of ${head} to those who watch`);
     }
+    for (const { name, hasNoticed } of this.#living())
+      if (!hasNoticed) world.violate(`${name} has not noticed that another server of the database took over`);
     for (const { engine, process, name } of this.#living())
       for (const ref of this.refs.filter(({ id }) => !this.#erased.has(id)))
         world.after(
           0,
           () =>
-            void engine.snapshot(ref).then(({ seq, turn, open, queued, approvals, deferred, questions }) => {
+            void engine.snapshot(ref).then((snapshot) => {
+              const { seq, turn, open, queued, approvals, deferred, questions } = snapshot;
               const head = this.#database.sessions.head(ref);
               if (
                 seq !== head ||
@@ -365,6 +377,8 @@ class Run {
                 world.violate(
                   `${ref.id}: ${name} is at event ${seq} of ${head} with ${JSON.stringify({ turn, open, queued, approvals, deferred, questions })}`,
                 );
+              const differs = difference(snapshot, this.#oracles.shown(ref));
+              if (differs) world.violate(`${ref.id}: ${name} shows something else than the log: ${differs}`);
             }),
           process,
         );
@@ -455,20 +469,3 @@ const nothing = () => undefined;
 const QUIET = { debug: nothing, info: nothing, warn: nothing, error: nothing };
 
 const refOf = (number: number): SessionRef => ({ owner: OWNER, id: SessionId.parse(`s${number}`) });
-
-/** The first place where two values differ. */
-function difference(one: unknown, other: unknown, path = ''): string {
-  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
-    return Object.is(one, other)
-      ? ''
-      : `${path || 'it'} is ${JSON.stringify(one)?.slice(0, 80)} instead of ${JSON.stringify(other)?.slice(0, 80)}`;
-  for (const key of new Set([...Object.keys(one), ...Object.keys(other)])) {
-    const found = difference(
-      (one as Record<string, unknown>)[key],
-      (other as Record<string, unknown>)[key],
-      `${path}.${key}`,
-    );
-    if (found) return found;
-  }
-  return '';
-}

@@ -25,11 +25,11 @@ function* smaller(plan: Plan): Generator<Plan> {
       }
   const last = plan.nodes - 1;
   if (plan.nodes > 2 && !plan.faults.some(({ node }) => node === last)) yield { ...plan, nodes: last };
-  if (plan.erases) yield { ...plan, erases: false };
+  if (plan.erases > 0) yield { ...plan, erases: 0 };
   const { can } = plan;
-  if (can.subAgents) yield { ...plan, can: { ...can, subAgents: false } };
+  if (can.subAgents > 0) yield { ...plan, can: { ...can, subAgents: 0 } };
   if (can.limits) yield { ...plan, can: { ...can, limits: null } };
-  if (can.rewinds) yield { ...plan, can: { ...can, rewinds: false } };
+  if (can.rewinds > 0) yield { ...plan, can: { ...can, rewinds: 0 } };
   if (can.instructions) yield { ...plan, can: { ...can, instructions: false } };
 }
 

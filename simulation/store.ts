@@ -24,6 +24,7 @@ import {
 } from '../packages/server/src/core/ports/lease.ts';
 import { leaseTimes, openHeartbeat } from '../packages/server/src/stores/postgres/heartbeat.ts';
 import { HeldLeases } from '../packages/server/src/stores/postgres/held-leases.ts';
+import { readStored } from '../packages/server/src/stores/shared/stored-event.ts';
 import { LeaseTable, openMemoryLeases, withLeases } from '../packages/server/src/stores/sqlite/leases.ts';
 import { memorySessions } from '../packages/server/src/testing/stores/memory/sessions.ts';
 import { MemoryDatabase } from '../packages/server/src/testing/stores/memory/store.ts';
@@ -61,6 +62,8 @@ export type StoreFaults = {
   late: number;
   /** probability that a read fails */
   unread: number;
+  /** what happens to most appends with an event of this type */
+  picked: { readonly type: string; readonly how: 'refused' | 'lost' | 'late' } | null;
 };
 
 export const HEALTHY: StoreFaults = {
@@ -71,6 +74,7 @@ export const HEALTHY: StoreFaults = {
   lost: 0,
   late: 0,
   unread: 0,
+  picked: null,
 };
 
 const COMMAND: AppendAs = { by: 'command', take: 'never' };
@@ -78,6 +82,8 @@ const LATENCY_MS = 1.5;
 const DEADLINE_MS = 2_500;
 const NOTIFICATION_MS = 20;
 const LOST_NOTIFICATIONS = 0.1;
+/** How many of the appends that a fault picks it concerns. */
+const PICKED = 0.7;
 /** How long an exclusive transaction may take. */
 const MAX_TRANSACTION_MS = 10_000;
 const EVENT_VERSION = 1;
@@ -85,12 +91,32 @@ const AFTER_ALL_DAYS = '9999-12-31';
 
 const unavailable = () => new Fault('storage_unavailable', 'The database does not answer.');
 
+/**
+ * Reading is what a run does most: each event is parsed once. What nodes and oracles share is frozen, so that changing it fails the run.
+ */
+function parsedOnce(): typeof readStored {
+  const parsed = new Map<string, DurableEvent>();
+  return (ref, row, options) => {
+    const known = parsed.get(row.body) ?? frozen(readStored(ref, row, options));
+    parsed.set(row.body, known);
+    return known;
+  };
+}
+
+function frozen<Value>(value: Value): Value {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const one of Object.values(value)) frozen(one);
+  }
+  return value;
+}
+
 type Lock = { readonly owner: Process; readonly waiting: (() => void)[] };
 
 export class Database {
   readonly faults: StoreFaults = { ...HEALTHY };
   readonly #data = new MemoryDatabase();
-  readonly sessions = memorySessions({}, this.#data);
+  readonly sessions = memorySessions({}, this.#data, parsedOnce());
   readonly #driven = new Map<string, Driven>();
   readonly #nodes = new Map<string, NodeRow>();
   readonly #locks = new Map<string, Lock>();
@@ -210,6 +236,7 @@ export class Database {
     kind: 'read' | 'write',
     effect: () => Result,
     key?: string,
+    events: readonly DurableEvent[] = [],
   ): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const { faults, world } = this;
@@ -217,13 +244,16 @@ export class Database {
     const fail = (ms: number) => void world.after(ms, () => reject(unavailable()), process);
     const way = () => random.latency(LATENCY_MS * faults.slow);
     const isUnread = kind === 'read' && random.chance(faults.unread);
-    if (faults.down || (faults.full && kind === 'write') || random.chance(faults.refused) || isUnread) {
+    const isPicked = events.some(({ type }) => type === faults.picked?.type) && random.chance(PICKED);
+    const picked = isPicked ? faults.picked?.how : undefined;
+    const isAway = faults.down || (faults.full && kind === 'write');
+    if (isAway || random.chance(faults.refused) || isUnread || picked === 'refused') {
       fail(faults.down && random.chance(0.3) ? DEADLINE_MS : way() * 2);
       return promise;
     }
     const isUnsure = this.shared && kind === 'write';
-    const isLate = isUnsure && random.chance(faults.late);
-    const isLost = isUnsure && random.chance(faults.lost);
+    const isLate = isUnsure && (random.chance(faults.late) || picked === 'late');
+    const isLost = isUnsure && (random.chance(faults.lost) || picked === 'lost');
     const execute = () => {
       // A statement of SQLite ends with its process, before or after the commit.
       if (!this.shared && process.ended && random.chance(0.5)) return;
@@ -440,6 +470,8 @@ export type NodeStore = SessionStore & {
   setBusDown(down: boolean): void;
   readonly busDown: boolean;
   readonly onFailover: (listener: () => void) => () => void;
+  /** the server of the database that this node knows of */
+  readonly timeline: string;
   /** Resolves after the first heartbeat. */
   join(): Promise<void>;
   leave(): Promise<void>;
@@ -506,7 +538,13 @@ function ownStore(database: Database, process: Process, reads: Reads, tracked: T
       const key = sessionKey(record.ref);
       return tracked(
         key,
-        database.request(process, 'write', () => database.append(appender, expected, events, record)),
+        database.request(
+          process,
+          'write',
+          () => database.append(appender, expected, events, record),
+          undefined,
+          events,
+        ),
       );
     },
     erase: (ref: SessionRef) => database.request(process, 'write', () => database.erase(ref)),
@@ -519,6 +557,9 @@ function ownStore(database: Database, process: Process, reads: Reads, tracked: T
     busDown: false,
     setBusDown: nothing,
     onFailover: () => nothing,
+    get timeline() {
+      return database.timeline;
+    },
     join: async () => undefined,
     leave: async () => undefined,
   };
@@ -529,6 +570,7 @@ function sharedStore(database: Database, process: Process, reads: Reads, tracked
   const held = new HeldLeases(node);
   const lost = new Set<(lost: readonly SessionRef[] | 'all') => void>();
   const failovers = new Set<() => void>();
+  let { timeline } = database;
   const heartbeat = openHeartbeat({
     node: { id: node, release: '', eventVersion: EVENT_VERSION, home: null },
     database: {
@@ -549,6 +591,7 @@ function sharedStore(database: Database, process: Process, reads: Reads, tracked
       for (const listener of [...lost]) listener(refs);
     },
     onFailover: () => {
+      timeline = database.timeline;
       for (const listener of [...failovers]) listener();
     },
     onNewEvents: async () => undefined,
@@ -560,7 +603,7 @@ function sharedStore(database: Database, process: Process, reads: Reads, tracked
       return () => void listeners.delete(listener);
     };
   const write = (given: Parameters<Append>, before: () => void = nothing): Promise<Driver | null> => {
-    const [, , record] = given;
+    const [, events, record] = given;
     const key = sessionKey(record.ref);
     const appender = { node, able: heartbeat.healthy, mayTakeOver: heartbeat.mayTakeOver };
     const work = database.request(
@@ -571,6 +614,7 @@ function sharedStore(database: Database, process: Process, reads: Reads, tracked
         return database.append(appender, ...given);
       },
       key,
+      events,
     );
     return work.then(({ row, driver }) => {
       held.learn(record.ref, row, driver);
@@ -679,6 +723,9 @@ function sharedStore(database: Database, process: Process, reads: Reads, tracked
     },
     setBusDown: (down) => heartbeat.setBusDown(down),
     onFailover: listen(failovers),
+    get timeline() {
+      return timeline;
+    },
     async join() {
       for (;;) {
         const joined = await heartbeat.beat().then(

@@ -6,6 +6,15 @@ import { type DurableEvent, textOf } from '@parlance/protocol';
 import { type SessionRef, sessionKey } from '../packages/server/src/core/ports/event-store.ts';
 import type { World } from './world.ts';
 
+/** A sub-agent, as the log of its parent shows it. */
+type Child = {
+  /** the turn of the parent that has given it its last task */
+  turn: string;
+  state: 'working' | 'done' | 'stopping';
+  /** what it had to do for its parent when it was to stop */
+  tasks: readonly string[];
+};
+
 type Of<Type extends DurableEvent['type']> = Extract<DurableEvent, { type: Type }>;
 
 const isOver = (event: DurableEvent): event is Of<'turn.ended' | 'turn.failed' | 'turn.cancelled'> =>
@@ -20,6 +29,8 @@ export class SubAgentRules {
   /** turns of sub-agents that their parents know of */
   readonly #reported = new Set<string>();
   readonly #cancelledAt = new Map<string, number>();
+  /** by parent and sub-agent */
+  readonly #children = new Map<string, Map<string, Child>>();
   /** Set it if acknowledged events were lost: parents and sub-agents may contradict each other then. */
   hasLost = false;
 
@@ -33,7 +44,54 @@ export class SubAgentRules {
 
   /** Call after the events are in the log. */
   committed(ref: SessionRef, events: readonly DurableEvent[]): void {
-    if (!this.hasLost) for (const event of events) this.#take(ref, event);
+    if (this.hasLost) return;
+    for (const event of events) {
+      this.#take(ref, event);
+      this.#takeChild(ref, event);
+    }
+  }
+
+  erased(ref: SessionRef): void {
+    this.#children.delete(sessionKey(ref));
+  }
+
+  /** A sub-agent works for a call until its outcome is told; if the turn of the call is cancelled before, or a call says so, it stops. */
+  #takeChild(ref: SessionRef, event: DurableEvent): void {
+    const children = this.#children.get(sessionKey(ref)) ?? new Map<string, Child>();
+    this.#children.set(sessionKey(ref), children);
+    const stop = (id: string, child: Child | undefined) => {
+      if (child?.state !== 'working') return;
+      child.state = 'stopping';
+      child.tasks = this.log({ owner: ref.owner, id: id as SessionRef['id'] }).flatMap((one) =>
+        one.type === 'input.accepted' && one.reportTo ? [one.input] : [],
+      );
+    };
+    switch (event.type) {
+      case 'tool.started':
+        if (event.child && event.child.does !== 'wait')
+          children.set(event.child.session, { turn: event.turn, state: 'working', tasks: [] });
+        return;
+      case 'tool.ended':
+        if (event.child) children.delete(event.child.session);
+        else if (event.stops) stop(event.stops, children.get(event.stops));
+        return;
+      case 'input.accepted': {
+        const child = event.child && children.get(event.child.session);
+        if (child && child.state !== 'stopping') child.state = event.child?.turn ? 'done' : 'working';
+        return;
+      }
+      case 'turn.cancelled':
+        for (const [id, child] of children) if (child.turn === event.turn) stop(id, child);
+        return;
+      case 'child.stopped': {
+        const log = this.log({ owner: ref.owner, id: event.child });
+        for (const input of children.get(event.child)?.tasks ?? [])
+          if (!isSettled(log, input))
+            this.fail(ref, `${event.child} counts as stopped, but still has to answer input ${input}`);
+        children.delete(event.child);
+        return;
+      }
+    }
   }
 
   #take(ref: SessionRef, event: DurableEvent): void {
@@ -83,6 +141,7 @@ export class SubAgentRules {
         const own = this.log(sibling(event.child.session)).find(
           (one) => one.type === 'approval.answered' && one.approval === event.approval,
         );
+        if (!own) this.#checkOver(ref, sibling(event.child.session), event.approval);
         const given = own?.type === 'approval.answered' ? own.answer : 'deny';
         if (given !== event.answer)
           fail(
@@ -93,6 +152,9 @@ export class SubAgentRules {
       case 'turn.cancelled':
         this.#cancelledAt.set(event.turn, this.world.now);
         return;
+      case 'parent.informed':
+        if (event.waits !== null) this.#checkShown(ref, event.waits);
+        return;
       case 'step.ended': {
         const { reportTo } = inputOf(this.log(ref), event.turn) ?? {};
         const at = reportTo && !reportTo.background ? this.#cancelledAt.get(reportTo.turn) : undefined;
@@ -101,6 +163,48 @@ export class SubAgentRules {
         return;
       }
     }
+  }
+
+  /** What nobody has answered is answered for the parent when the turn that asks is over. */
+  #checkOver(ref: SessionRef, child: SessionRef, approval: string): void {
+    const log = this.log(child);
+    const asked = log.find((event) => event.type === 'approval.requested' && event.approval === approval);
+    if (asked?.type !== 'approval.requested') return;
+    const isOpen = !log.some(
+      (event) =>
+        (isOver(event) && event.turn === asked.turn) ||
+        (event.type === 'tool.ended' && event.call === asked.call),
+    );
+    if (isOpen) this.fail(ref, `approval ${approval} is answered here, but still waits in ${child.id}`);
+  }
+
+  /** A call that waits for the sub-agent since it was started shows what the sub-agent counts as shown. */
+  #checkShown(ref: SessionRef, waits: string): void {
+    const [created] = this.log(ref);
+    if (created?.type !== 'session.created' || !created.parent) return;
+    const above = this.log({ owner: ref.owner, id: created.parent.session });
+    const isOpen = (call: string, turn: string) =>
+      !above.some(
+        (event) =>
+          (event.type === 'tool.ended' && event.call === call) || (isOver(event) && event.turn === turn),
+      );
+    const waiting = above.some(
+      (event) =>
+        event.type === 'tool.started' &&
+        event.child?.session === ref.id &&
+        event.child.does !== 'wait' &&
+        !event.child.background &&
+        isOpen(event.call, event.turn),
+    );
+    const shown = above.flatMap((event) =>
+      event.type === 'approval.requested' && event.child
+        ? [event.approval as string]
+        : event.type === 'question.asked' && event.child
+          ? [event.question as string]
+          : [],
+    );
+    if (waiting && !shown.includes(waits))
+      this.fail(ref, `${waits} counts as shown in ${created.parent.session}, but is not`);
   }
 
   #report(ref: SessionRef, child: SessionRef, turn: string): void {
@@ -113,6 +217,9 @@ export class SubAgentRules {
   /** At the end: what sub-agents were asked for by calls that still wanted it, their parents have. */
   finish(refs: readonly SessionRef[]): void {
     for (const ref of this.hasLost ? [] : refs) {
+      for (const [id, { state, turn }] of this.#children.get(sessionKey(ref)) ?? [])
+        if (state === 'stopping')
+          this.fail(ref, `${id} was to stop, which works for turn ${turn}, but was never stopped`);
       const log = this.log(ref);
       const [created] = log;
       if (created?.type !== 'session.created' || !created.parent) continue;
@@ -148,6 +255,14 @@ function inputOf(log: readonly DurableEvent[], turn: string): Of<'input.accepted
     (event): event is Of<'input.accepted'> =>
       event.type === 'input.accepted' && started?.type === 'turn.started' && event.input === started.input,
   );
+}
+
+/** Whether the input was answered or cancelled. */
+function isSettled(log: readonly DurableEvent[], input: string): boolean {
+  const about = log.filter((event) => 'input' in event && event.input === input);
+  if (about.some(({ type }) => type === 'input.cancelled')) return true;
+  const began = about.find((event) => event.type === 'turn.started' || event.type === 'input.joined');
+  return began !== undefined && log.some((event) => isOver(event) && event.turn === began.turn);
 }
 
 /** How the turn has ended, and the last text of it. */

@@ -1,8 +1,8 @@
 /** Connects a session to other nodes: sends local events, and follows the node that drives it. */
-import type { DurableEvent, EphemeralEvent, PrincipalId } from '@parlance/protocol';
+import type { EphemeralEvent, PrincipalId } from '@parlance/protocol';
 import { type Delta, endsArguments } from '../core/engine/open-output.ts';
 
-import type { LinkedSession, SessionLink } from '../core/engine/session-link.ts';
+import type { Committed, LinkedSession, SessionLink } from '../core/engine/session-link.ts';
 import type { Driver, Leases, NodeId } from '../core/ports/lease.ts';
 import { type SessionRef, sessionKey } from '../core/ports/session-ref.ts';
 import type { Meter } from '../core/ports/telemetry.ts';
@@ -97,7 +97,8 @@ export class RemoteLink implements SessionLink {
     this.parts.transport.send(nodes, liveMessage({ ref, epoch, seq: state.seq, offset, event }));
   }
 
-  committed(events: readonly DurableEvent[], driver: Driver | null): void {
+  committed(committed: Committed): void {
+    const { driver } = committed;
     const { transport, wakeUps } = this.parts;
     const targets = new Set(this.#watchers.nodes);
     if (driver && driver.node !== transport.node) targets.add(driver.node);
@@ -107,7 +108,7 @@ export class RemoteLink implements SessionLink {
     this.#heardOf(driver);
     if (wakeUps?.needed) wakeUps.notify(this.session.ref);
     if (targets.size > 0)
-      transport.send([...targets], eventsMessage({ ref: this.session.ref, driver, events }));
+      transport.send([...targets], eventsMessage({ ref: this.session.ref, ...committed }));
   }
 
   watch(): () => void {
@@ -157,10 +158,10 @@ export class RemoteLink implements SessionLink {
   }
 
   /** Handles events that another node has stored. */
-  receive(events: readonly DurableEvent[], driver: Driver | null): void {
+  receive(committed: Committed): void {
     this.#queue(() => {
-      this.#heardOf(driver);
-      return this.session.received(events, driver);
+      this.#heardOf(committed.driver);
+      return this.session.received(committed);
     });
   }
 

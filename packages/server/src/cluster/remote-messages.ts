@@ -82,16 +82,27 @@ export type CommittedEvents = {
   readonly ref: SessionRef;
   readonly driver: Driver | null;
   readonly events: readonly DurableEvent[];
+  /** id of the event before them; undefined if there is none, or if an older version has sent them */
+  readonly after: string | undefined;
 };
 
-export const eventsMessage = ({ ref, driver, events }: CommittedEvents): NodeMessage => ({
+/** The first event names the one before it: older versions ignore that. */
+export const eventsMessage = ({
+  ref,
+  driver,
+  events: [first, ...rest],
+  after,
+}: CommittedEvents): NodeMessage => ({
   kind: EVENTS,
-  body: [ref.owner, ref.id, driver, events as unknown as Json],
+  body: [ref.owner, ref.id, driver, [{ ...first, after }, ...rest] as unknown as Json],
 });
+
+const First = z.object({ after: z.string().optional() });
 
 export function readEvents(body: unknown): CommittedEvents {
   const [owner, id, driver, events] = Committed.parse(body);
-  return { ref: { owner, id }, driver, events: events.map(parseDurableEvent) };
+  const { after } = First.parse(events[0]);
+  return { ref: { owner, id }, driver, events: events.map(parseDurableEvent), after };
 }
 
 const Head = z.tuple([PrincipalId, SessionId, z.number()]);

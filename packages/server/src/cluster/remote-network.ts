@@ -73,9 +73,9 @@ class RemoteNetwork implements ClusterNetwork {
     poll.unref();
     this.parts.wakeUps?.listen((concerns) => this.#wakeUp(concerns));
     transport.on(EVENTS, (body) => {
-      const { ref, events, driver } = readEvents(body);
-      const before = (events[0]?.seq ?? 1) - 1;
-      this.#deliver(ref, (session) => this.#links.get(session)?.receive(events, driver), before);
+      const committed = readEvents(body);
+      const before = (committed.events[0]?.seq ?? 1) - 1;
+      this.#deliver(committed.ref, (session) => this.#links.get(session)?.receive(committed), before);
     });
     transport.on(LIVE, (body, from) => {
       const live = readLive(body);

@@ -6,13 +6,21 @@ import type { SessionState } from '../session/session-state.ts';
 
 import type { Delta, OpenArguments, OpenBlock } from './open-output.ts';
 
+/** What an append has stored. */
+export type Committed = {
+  readonly events: readonly DurableEvent[];
+  readonly driver: Driver | null;
+  /** id of the event before them, if it is known */
+  readonly after: string | undefined;
+};
+
 export interface SessionLink {
   /** Whether a client on this node follows the session on another node. */
   readonly followed: boolean;
   /** Sends to the nodes that watch the session. On the token path: does nothing if there are none. */
   publish(event: EphemeralEvent): void;
   /** Sends stored events to the nodes that watch or drive the session. */
-  committed(events: readonly DurableEvent[], driver: Driver | null): void;
+  committed(committed: Committed): void;
   /** An append has failed, but may be stored: reads the session again later. */
   unsure(): void;
   /** Sends the number of the last event, if this node may have stored it without sending it. */
@@ -39,7 +47,7 @@ export interface LinkedSession {
   show(delta: Delta, text?: string): void;
   pass(event: EphemeralEvent): void;
   erasedElsewhere(event: EphemeralEvent<'session.erased'>): Promise<void>;
-  received(events: readonly DurableEvent[], driver: Driver | null): Promise<void>;
+  received(committed: Committed): Promise<void>;
   fresh(): Promise<void>;
 }
 

@@ -38,7 +38,13 @@ import {
   OpenArguments,
   type OpenBlock,
 } from './open-output.ts';
-import { type Authority, DriverRole, type SessionLink, type SessionNetwork } from './session-link.ts';
+import {
+  type Authority,
+  type Committed,
+  DriverRole,
+  type SessionLink,
+  type SessionNetwork,
+} from './session-link.ts';
 import { type ObservedSession, type RunStatus, runStatus, snapshotOf } from './snapshot.ts';
 import { type ResumeEvent, restartOf, TurnAbort } from './turn-abort.ts';
 
@@ -296,6 +302,7 @@ export class Session {
   #committed(written: Exclude<Written, { refusal: unknown }>): DurableEvent[] {
     if (!written.change) return [];
     const { before, events, states, record } = written.change;
+    const after = this.#lastId;
     this.#checkpoint = record.checkpoint;
     this.#isUncertain = false;
     for (const [index, event] of events.entries()) {
@@ -305,7 +312,7 @@ export class Session {
     this.#announce(events);
     this.role.acquiredBy(written.driver);
     if (this.role.isRemote) this.#abort.now();
-    this.link?.committed(events, written.driver);
+    this.link?.committed({ events, driver: written.driver, after });
     try {
       this.sources.onCommitted?.(this.ref, events, before);
     } catch (thrown) {
@@ -466,10 +473,12 @@ export class Session {
   }
 
   /** Applies durable events received from the node that stored them; reads the store if there is a gap. */
-  async received(events: readonly DurableEvent[], driver: Driver | null): Promise<void> {
+  async received({ events, driver, after }: Committed): Promise<void> {
     await this.#changes.run(async () => {
       await this.#compared();
-      if (events.some((event) => this.#contradicts(event))) await this.#isOther();
+      const before = (events[0]?.seq ?? 1) - 1;
+      const isOther = after !== undefined && this.#contradicts({ seq: before, id: after });
+      if (isOther || events.some((event) => this.#contradicts(event))) await this.#isOther();
       const [first] = events.filter(({ seq }) => seq > this.state.seq);
       // A driver trusts only the store, not messages.
       if (first && (this.role.isDriver || first.seq !== this.state.seq + 1)) await this.#catchUp();
@@ -533,7 +542,7 @@ export class Session {
   }
 
   /** Whether another event has the number of the last one in memory, which is lost then. */
-  #contradicts({ seq, id }: DurableEvent): boolean {
+  #contradicts({ seq, id }: Pick<DurableEvent, 'seq' | 'id'>): boolean {
     return seq === this.state.seq && this.#lastId !== undefined && id !== this.#lastId;
   }
 

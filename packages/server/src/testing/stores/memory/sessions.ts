@@ -48,7 +48,11 @@ export type Sessions = {
   bytes: number;
 };
 
-export function memorySessions(options: EventOptions, database: Sessions) {
+export function memorySessions(
+  options: EventOptions,
+  database: Sessions,
+  parse: typeof readStored = readStored,
+) {
   const { sessions, awaitsUser, holders } = database;
   const keyOf = (ref: SessionRef) => JSON.stringify([storable(ref.owner), storable(ref.id)]);
   const holderKey = (key: LookupKey) => JSON.stringify([key.kind, storableKey(key).id]);
@@ -79,7 +83,7 @@ export function memorySessions(options: EventOptions, database: Sessions) {
   function read(ref: SessionRef, after: number, limit: number): DurableEvent[] {
     const start = Math.max(after, 0);
     const stored = sessions.get(keyOf(ref))?.events.slice(start, start + rowLimit(limit)) ?? [];
-    return stored.map((row, index) => readStored(ref, { ...row, seq: start + index + 1 }, options));
+    return stored.map((row, index) => parse(ref, { ...row, seq: start + index + 1 }, options));
   }
 
   const readAll = ({ record: { ref } }: Pick<Session, 'record'>) => read(ref, 0, Number.MAX_SAFE_INTEGER);
