@@ -508,13 +508,32 @@ type Search = {
   readonly isSound: (seed: number, about: About | undefined) => boolean;
 };
 
-/** Looks for each mutant in a process of its own. True if all are found. */
+type Found = { readonly name: string; readonly seeds: number | null };
+
+const GUIDE = join(import.meta.dir, '../docs/guides/how-it-is-tested.md');
+const [BEGIN, END] = ['<!-- mutants -->\n', '<!-- /mutants -->'];
+
+/** The table of the guide, in the order of this file. */
+async function writeTable(found: readonly Found[]): Promise<void> {
+  const seedsOf = new Map(found.map(({ name, seeds }) => [name, seeds]));
+  const rows = Object.entries(MUTANTS).map(([name, { about = 'all', real }]) => {
+    const seeds = seedsOf.get(name);
+    return `| ${name}${real ? ' *' : ''} | ${about} | ${seeds ?? 'not found'} |`;
+  });
+  const guide = await Bun.file(GUIDE).text();
+  const [before, rest = ''] = guide.split(BEGIN);
+  const [, after] = rest.split(END);
+  const table = ['', '| planted defect | worlds | seeds |', '|---|---|---|', ...rows, '', ''].join('\n');
+  await Bun.write(GUIDE, `${before}${BEGIN}${table}${END}${after}`);
+}
+
+/** Looks for each mutant in a process of its own. True if all are found. A whole list writes the table of the guide. */
 export async function findMutants(
   names: readonly string[],
   { seeds, jobs, isSound }: Search,
 ): Promise<boolean> {
   const wanted = names.length > 0 ? names : Object.keys(MUTANTS);
-  const survivors: string[] = [];
+  const results: Found[] = [];
   const left = [...wanted];
   const work = async () => {
     for (let name = left.shift(); name !== undefined; name = left.shift()) {
@@ -532,9 +551,9 @@ export async function findMutants(
       const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'pipe' });
       const [out, err] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
       const found = /found with (\d+) seeds?: (.*)/.exec(out);
-      if (!found) survivors.push(name);
-      else if (!isSound(Number(found[1]), about)) {
-        survivors.push(name);
+      const isFound = found !== null && isSound(Number(found[1]), about);
+      results.push({ name, seeds: isFound ? Number(found[1]) : null });
+      if (found && !isFound) {
         console.log(`   – ${name}: seed ${found[1]} fails without it, too: fix that first`);
         continue;
       }
@@ -546,6 +565,8 @@ export async function findMutants(
     }
   };
   await Promise.all(Array.from({ length: jobs }, work));
+  const survivors = results.filter(({ seeds }) => seeds === null);
+  if (names.length === 0) await writeTable(results);
   console.log(
     `\n${wanted.length - survivors.length} of ${wanted.length} mutants found; the number of seeds is in front`,
   );

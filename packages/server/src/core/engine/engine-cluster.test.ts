@@ -215,6 +215,28 @@ test('detects that a failover replaced the last events of a session', async () =
   expect(before.events.filter(({ type }) => type === 'session.erased')).toHaveLength(1);
 });
 
+test('detects that the event before those of another node was replaced', async () => {
+  const cluster = new HarnessCluster();
+  const [before] = await openNodes(cluster, [says('One.')]);
+  await say(before.engine, 'Hi');
+  await before.engine.whenIdle(SESSION);
+  const lost = await stored(cluster);
+  const record = await cluster.store.load(SESSION);
+  if (!record) throw new Error('there is no session');
+  // Nobody tells the first node.
+  await cluster.store.erase(SESSION);
+  const others = lost.map((event) => ({ ...event, id: `other ${event.seq}` }));
+  await cluster.store.append(0, others, { ...record, checkpoint: null });
+  const after = await cluster.open([says('Two.')]);
+  opened.push(after);
+  await say(after.engine, 'More');
+  await after.engine.whenIdle(SESSION);
+  const all = await stored(cluster);
+  await until(() => before.events.filter(isDurable).at(-1)?.id === all.at(-1)?.id);
+  const start = before.events.findLastIndex(({ type }) => type === 'session.erased');
+  expect(before.events.slice(start + 1).filter(isDurable)).toEqual(all);
+});
+
 describe('a node that is behind', () => {
   test('decides and responds based on events acknowledged by other nodes', async () => {
     const cluster = new HarnessCluster();
