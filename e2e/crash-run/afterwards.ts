@@ -46,13 +46,30 @@ export async function collect(server: ServerProcess, { token, folder, ledger }: 
       events.set(id, await read);
     }
   };
+  await readUsage(server, token, ledger);
   await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await readUsage(server, token, ledger);
   return {
     ...ledger,
     performed: [...linesOf(join(folder, 'effects.txt')), ...ledger.clientEffects],
     pending: waiting.map(({ id }) => id),
     events,
   };
+}
+
+/** The tokens that are counted for both users. */
+async function readUsage({ http }: ServerProcess, token: string, { history }: Ledger): Promise<void> {
+  const tokensOf = async (headers: Record<string, string>) => {
+    const response = await fetch(`${http}/v1/usage`, { headers });
+    if (!response.ok) throw new Error(`usage answered ${response.status}`);
+    const { rows } = (await response.json()) as { rows: { inputTokens: number; outputTokens: number }[] };
+    return rows.reduce((sum, { inputTokens, outputTokens }) => sum + inputTokens + outputTokens, 0);
+  };
+  await history.run(
+    { process: 'accountant', operation: 'usage', arguments: {} },
+    () => Promise.all([tokensOf({}), tokensOf(bearer(token))]),
+    ([local, user]) => ({ ok: { tokens: local + user } }),
+  );
 }
 
 /** Rejects on timeout. */

@@ -28,6 +28,8 @@ export type Violation = {
     | 'revoked credential accepted'
     | 'epoch decreased'
     | 'two drivers'
+    | 'usage not counted'
+    | 'usage decreased'
     | 'client error';
   readonly session: string;
   readonly what: string;

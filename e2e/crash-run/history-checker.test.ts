@@ -50,6 +50,19 @@ const leases = (start: number, epoch: number, driver: string | null): Operation 
   result: { held: [['local/s', epoch, driver]] },
 });
 
+const used = (tokens: number, timed: Timed): Operation => ({
+  ...timed,
+  operation: 'read',
+  arguments: { session: 's' },
+  result: { inputs: [], answers: [], tokens },
+});
+const usage = (tokens: number, timed: Timed): Operation => ({
+  ...timed,
+  operation: 'usage',
+  arguments: {},
+  result: { tokens },
+});
+
 const violationsOf = (operations: readonly Operation[]): Violation['rule'][] =>
   checkHistory(operations).map(({ rule }) => rule);
 
@@ -88,6 +101,7 @@ const ALLOWED: Record<string, Operation[]> = {
     credential('revoke', at(0, 10)),
     credential('use', at(5, 70)),
   ],
+  'usage that is read while a step ends': [used(30, at(5, 15)), usage(20, at(11, 12)), usage(30, at(16, 17))],
   'a lease that is released and taken again': [leases(0, 3, 'x'), leases(5, 3, null), leases(9, 4, 'y')],
 };
 
@@ -161,6 +175,8 @@ const PLANTED: Record<string, [Operation[], Violation['rule']]> = {
     'revoked credential accepted',
   ],
   'an epoch decreases': [[leases(0, 5, 'x'), leases(9, 4, 'y')], 'epoch decreased'],
+  'a step is not counted': [[used(30, at(0, 10)), usage(20, at(11, 12))], 'usage not counted'],
+  'what is counted decreases': [[usage(30, at(0, 10)), usage(20, at(11, 12))], 'usage decreased'],
   'one epoch has two drivers': [[leases(0, 5, 'x'), leases(5, 5, null), leases(9, 5, 'y')], 'two drivers'],
 };
 

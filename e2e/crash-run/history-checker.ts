@@ -24,6 +24,7 @@ export function checkHistory(operations: readonly Operation[]): Violation[] {
     ),
     ...checkCredentials(only('credential.use'), only('credential.revoke')),
     ...checkLeases(only('leases')),
+    ...checkUsage(only('usage'), [...reads.values()]),
   ];
 }
 
@@ -129,6 +130,25 @@ function checkCredentials(
       }),
     );
   });
+}
+
+/** What is counted never decreases, and has all that was read in sessions before. */
+function checkUsage(usages: readonly Of<'usage'>[], reads: readonly (readonly Read[])[]): Violation[] {
+  const violations: Violation[] = [];
+  const add = (rule: Violation['rule'], what: string) => violations.push({ rule, session: '', what });
+  for (const usage of usages) {
+    const tokens = usage.result?.tokens;
+    if (tokens === undefined) continue;
+    const used = reads.reduce((sum, ofSession) => {
+      const before = ofSession.filter((read) => precedes(read, usage));
+      return sum + Math.max(0, ...before.map(({ result }) => result.tokens ?? 0));
+    }, 0);
+    if (tokens < used) add('usage not counted', `${tokens} tokens, but sessions have used ${used}`);
+    const earlier = usages.filter((one) => one.result && precedes(one, usage));
+    const most = Math.max(0, ...earlier.map(({ result }) => result?.tokens ?? 0));
+    if (tokens < most) add('usage decreased', `from ${most} to ${tokens} tokens`);
+  }
+  return violations;
 }
 
 /** Epochs never decrease, and one epoch has one driver. */

@@ -33,17 +33,23 @@ export const Operation = z.discriminatedUnion('operation', [
     z.object({ session: z.string(), text: z.string(), key: z.string().optional() }),
     z.object({ seq: z.number().optional(), event: z.string().optional() }),
   ),
-  /** All inputs of a session in order, and the answers to its approvals. */
+  /** All inputs of a session in order, the answers to its approvals, and the tokens that its steps have used. */
   operation(
     'read',
     z.object({ session: z.string() }),
-    z.object({ inputs: z.array(z.string()), answers: z.array(z.tuple([z.string(), z.string()])) }),
+    z.object({
+      inputs: z.array(z.string()),
+      answers: z.array(z.tuple([z.string(), z.string()])),
+      tokens: z.number().optional(),
+    }),
   ),
   operation(
     'approve',
     z.object({ session: z.string(), approval: z.string(), answer: z.string() }),
     z.object({ seq: z.number() }),
   ),
+  /** The tokens that are counted for all sessions: what spend limits are compared with. */
+  operation('usage', None, z.object({ tokens: z.number() })),
   operation('credential.issue', z.object({ kind: z.enum(['key', 'token']) }), Credential),
   operation('credential.use', Credential, None),
   operation('credential.revoke', Credential, None),

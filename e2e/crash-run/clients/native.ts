@@ -71,6 +71,13 @@ export function readSession(
       answers: events.flatMap((event) =>
         event.type === 'approval.answered' ? [[event.approval, event.answer] as [string, string]] : [],
       ),
+      tokens: events.reduce(
+        (sum, event) =>
+          event.type === 'step.ended' || event.type === 'usage.recorded'
+            ? sum + event.usage.inputTokens + event.usage.outputTokens
+            : sum,
+        0,
+      ),
     },
   }));
 }
