@@ -47,7 +47,13 @@ describe.each(KINDS)('a body that is too large, %s', (_, content) => {
   test.each(withBody)('%s', async (_name, endpoint) => {
     const response = await fetch(server.http + pathOf(endpoint), {
       method: endpoint.method.toUpperCase(),
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        // Some answer only the console.
+        origin: server.http,
+        'sec-fetch-site': 'same-origin',
+      },
       body: content(),
     });
     const text = await response.text();

@@ -30,8 +30,7 @@ export class SessionResolver {
 
   async firstHolder(name: string): Promise<SessionRef | null> {
     const parsed = SessionId.safeParse(name);
-    const records = parsed.success ? await this.store.findById(parsed.data) : [];
-    const [first] = records.sort((left, right) => left.createdAt - right.createdAt);
+    const [first] = parsed.success ? await this.store.findById(parsed.data) : [];
     return first?.ref ?? null;
   }
 

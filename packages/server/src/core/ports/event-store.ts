@@ -142,7 +142,7 @@ export interface EventStore {
 
 /** Finds sessions by what their records and events contain. */
 export interface SessionIndex {
-  /** All owners' sessions with that id, most recently changed first. */
+  /** All owners' sessions with that id, the first one that was created first. */
   findById(id: SessionId): Promise<SessionRecord[]>;
   /**
    * The session whose events requested this approval, queued or started this turn, or set this label;

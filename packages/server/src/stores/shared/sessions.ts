@@ -216,7 +216,9 @@ export function sessionQueries(database: SharedDatabase): Sessions {
     },
 
     async findById(id) {
-      return (await query(`${SELECT_RECORD} WHERE id = $1 ${ORDER}`, [storable(id)])).map(recordIn);
+      return (await query(`${SELECT_RECORD} WHERE id = $1 ORDER BY created_at, row`, [storable(id)])).map(
+        recordIn,
+      );
     },
 
     async tags(owner) {

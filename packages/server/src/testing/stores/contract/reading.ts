@@ -65,14 +65,15 @@ export function readingContract(implementation: Implementation): void {
       expect((await store.load(refOf('a', 'b/c')))?.title).toBe('another');
     }));
 
-  test('sessions with one id are found for every owner, by last change', () =>
+  test('sessions with one id are found for every owner, in the order of their creation', () =>
     withStore(implementation, async (store) => {
-      await begin(store, refOf('ada', 'shared'), { updatedAt: 20 });
-      await begin(store, refOf('bob', 'shared'), { updatedAt: 30 });
-      await begin(store, refOf('cyd', 'shared'), { updatedAt: 10 });
-      await begin(store, refOf('cyd', 'shared-not'), { updatedAt: 40 });
+      await begin(store, refOf('ada', 'shared'), { createdAt: 20, updatedAt: 20 });
+      // At the same moment: the one that was stored first is the first.
+      await begin(store, refOf('bob', 'shared'), { createdAt: 20, updatedAt: 30 });
+      await begin(store, refOf('cyd', 'shared'), { createdAt: 10, updatedAt: 40 });
+      await begin(store, refOf('cyd', 'shared-not'), { createdAt: 5, updatedAt: 5 });
       const found = await store.findById(refOf('ada', 'shared').id);
-      expect(found.map(({ ref: { owner } }) => String(owner))).toEqual(['bob', 'ada', 'cyd']);
+      expect(found.map(({ ref: { owner } }) => String(owner))).toEqual(['cyd', 'ada', 'bob']);
     }));
 
   test('ids and owners are case- and accent-sensitive', () =>

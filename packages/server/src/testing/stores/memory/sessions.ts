@@ -124,7 +124,10 @@ export function memorySessions(
     load: (ref: SessionRef) => sessions.get(keyOf(ref))?.record ?? null,
 
     findById: (id: SessionId) =>
-      select((record) => record.ref.id === storable(id)).map((session) => session.record),
+      [...sessions.values()]
+        .map(({ record }) => record)
+        .filter(({ ref }) => ref.id === storable(id))
+        .sort((one, other) => one.createdAt - other.createdAt),
 
     lookup(key: LookupKey, within: Partial<SessionRef> = {}): SessionRecord | null {
       const held = holders.get(holderKey(key)) ?? [];
