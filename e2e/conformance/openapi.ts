@@ -17,8 +17,8 @@ import type { Figures, Suite } from './figures.ts';
 
 const VERSION = '5.16.0';
 
-/** Answers without an end, and those that end the server's work for the others. */
-const LEFT_OUT = /^GET \S*\/(?:events|activity|stream)$|^DELETE |\/logout$/;
+/** Answers without an end, those that end the server's work for the others, and a redirect, which the proxy follows. */
+const LEFT_OUT = /^GET \S*\/(?:events|activity|stream|signed-in)$|^DELETE |\/logout$/;
 
 const ANSWER_MS = 10_000;
 
