@@ -1,8 +1,19 @@
 /** Settings of the browser, and keys that work on every page. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test';
 import type { Page } from 'playwright-core';
+import { until } from '../../packages/server/src/testing/until.ts';
+import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, openConsole, removed, submitInput, titled, visible } from './console.ts';
+import {
+  type Console,
+  openConsole,
+  removed,
+  submitInput,
+  titled,
+  validationMessageOf,
+  visible,
+} from './console.ts';
+import { layoutProblems } from './layout.ts';
 
 let app: Console;
 let page: Page;
@@ -71,6 +82,41 @@ describe.skipIf(NO_BROWSER)('settings', () => {
     await page.getByRole('button', { name: 'Turn on' }).click();
     await page.getByRole('button', { name: 'Turn off' }).click();
     await visible(page.getByRole('button', { name: 'Turn on' }));
+  });
+
+  test('a saved prompt is a slash command in the message field, until it is removed', async () => {
+    await page.goto(`${app.server.http}/#/settings`);
+    await page.getByRole('button', { name: 'New prompt' }).click();
+    const dialog = page.getByRole('dialog', { name: 'New prompt' });
+    await dialog.getByLabel('Name').fill('model');
+    await dialog.getByLabel('Text').fill('Review this for errors:');
+    expect(await validationMessageOf(dialog.getByLabel('Name'))).toBe(
+      '/model is a command. Choose another name.',
+    );
+    await dialog.getByLabel('Name').fill('review');
+    await prepare(page);
+    expect(await accessibilityProblems(page, 'all')).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await visible(page.getByRole('list', { name: 'Saved prompts' }).getByText('/review'));
+    for (const width of [320, 768, 1_440]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect([width, await accessibilityProblems(page, 'all')]).toEqual([width, []]);
+      expect([width, await layoutProblems(page)]).toEqual([width, []]);
+      if (process.env.SCREENSHOT)
+        await page.screenshot({ path: `${process.env.SCREENSHOT}.prompts-${width}.png`, fullPage: true });
+    }
+    await page.goto(`${app.server.http}/#/`);
+    const field = page.getByRole('textbox', { name: 'Message' });
+    await field.fill('/rev');
+    await visible(page.getByRole('option', { name: /^\/review ?Review this for errors:/ }));
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('src/a.ts');
+    await page.keyboard.press('Enter');
+    await until(async () => (await field.inputValue()) === 'Review this for errors:\n\nsrc/a.ts');
+    await field.fill('');
+    await page.goto(`${app.server.http}/#/settings`);
+    await page.getByRole('button', { name: 'Remove review' }).click();
+    await removed(page.getByRole('list', { name: 'Saved prompts' }));
   });
 
   test('Ctrl-K goes to a session by its title, or to a page', async () => {

@@ -6,6 +6,7 @@
 export * from './api/accounts.ts';
 export * from './api/dialects.ts';
 export * from './api/instructions.ts';
+export * from './api/prompts.ts';
 export * from './api/server.ts';
 export * from './api/sessions.ts';
 export * from './api/usage.ts';

@@ -37,6 +37,7 @@ import type {
   Price,
   RefusedOrigin,
   RefusedOriginList,
+  SavedPrompt,
   ServerNode,
   Settings,
   SettingsChange,
@@ -208,6 +209,32 @@ export function mcpOfUser(http: HttpClient): McpOfUser {
     },
     async end(name, { signal } = {}) {
       await http.response({ method: 'DELETE', path: of(name), signal });
+    },
+  };
+}
+
+// Prompts that the caller has saved.
+
+export type SavedPrompts = {
+  /** By name. */
+  list(options?: CallOptions): Promise<readonly SavedPrompt[]>;
+  /** In place of an earlier one with the same name. */
+  save(prompt: SavedPrompt, options?: CallOptions): Promise<void>;
+  /** Also resolves if there is none. */
+  remove(name: string, options?: CallOptions): Promise<void>;
+};
+
+export function savedPrompts(http: HttpClient): SavedPrompts {
+  const path = '/v1/prompts';
+  return {
+    async list({ signal } = {}) {
+      return (await http.json<{ prompts: SavedPrompt[] }>({ path, signal })).prompts;
+    },
+    async save(body, { signal } = {}) {
+      await http.response({ method: 'POST', path, body, signal });
+    },
+    async remove(name, { signal } = {}) {
+      await http.response({ method: 'DELETE', path: `${path}/${encodeURIComponent(name)}`, signal });
     },
   };
 }

@@ -41,6 +41,8 @@ import {
   mcpOfUser,
   type Pairings,
   pairings,
+  type SavedPrompts,
+  savedPrompts,
 } from './administration.ts';
 import type { GivenAnswers } from './ask.ts';
 import { ParlanceError } from './error.ts';
@@ -148,6 +150,8 @@ export type Parlance = {
     accept(token: string, password: string, options?: CallOptions): Promise<Invitation>;
   };
   readonly mcp: McpOfUser;
+  /** prompts that the caller has saved: slash commands of the console and the terminal */
+  readonly prompts: SavedPrompts;
   readonly admin: Administration;
   readonly auth: {
     /** Later requests send the new token. */
@@ -305,6 +309,7 @@ export function connect(options: ConnectOptions = {}): Parlance {
     keys: apiKeys(http),
     pairings: pairings(http),
     mcp: mcpOfUser(http),
+    prompts: savedPrompts(http),
     admin: administration(http),
     invitations: {
       find: (token, options) => post('/v1/invitations/find', { token }, options),

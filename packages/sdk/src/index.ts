@@ -14,7 +14,7 @@ export type {
 } from '@parlance/protocol';
 export type * from '@parlance/protocol/api';
 export type { ActivityEvent, FramesEvent, TappedFrame } from './activity.ts';
-export type { Administration, ApiKeys, McpOfUser, Pairings } from './administration.ts';
+export type { Administration, ApiKeys, McpOfUser, Pairings, SavedPrompts } from './administration.ts';
 export type { Answer, ApprovalDecision, FollowOptions, GivenAnswers } from './ask.ts';
 export {
   type ConnectOptions,

@@ -21,7 +21,7 @@ import {
 import { costOfSession, counted, dollars, type Prices, usageText } from '@parlance/ui/chat/cost.ts';
 import { type Row, rowsOf } from '@parlance/ui/chat/rows.ts';
 import { printedRows, type RunRow } from '@parlance/ui/chat/runs.ts';
-import { NO_OFFERS, namesModel, type Offers, parsePrompt } from '@parlance/ui/chat/slash.ts';
+import { NO_OFFERS, namesModel, type Offers, parsePrompt, savedText } from '@parlance/ui/chat/slash.ts';
 import { consoleNotice } from '../connection/browser.ts';
 import type { Connection } from '../connection/open.ts';
 import type { Draft } from '../terminal/editor.ts';
@@ -146,11 +146,14 @@ export class ChatApp {
       // Only a completion is missing.
       () => undefined,
     );
-    this.connection.parlance.mcp.offers().then(
-      (offers) => {
-        this.#offers = offers;
-        this.#painter.later();
-      },
+    const add = (more: Partial<Offers>) => {
+      this.#offers = { ...this.#offers, ...more };
+      this.#painter.later();
+    };
+    const { mcp, prompts } = this.connection.parlance;
+    mcp.offers().then(add, () => undefined);
+    prompts.list().then(
+      (saved) => add({ saved }),
       () => undefined,
     );
     return this.#skills.listed;
@@ -366,7 +369,9 @@ export class ChatApp {
     this.#composer.set('');
     this.#history = remember(text, this.#history);
     const prompt = parsePrompt(text, this.#offers);
+    const saved = savedText(text, this.#offers);
     if (prompt) this.#do(() => this.#fill(prompt));
+    else if (saved !== null) this.#composer.set(safeText(saved));
     else if (command) this.#run(command);
     else void this.#send(text, mode, answers);
   }

@@ -37,6 +37,7 @@ import {
   parseSlash,
   resourceIn,
   type Slash,
+  savedText,
   slashChoices,
 } from './slash.ts';
 
@@ -86,12 +87,13 @@ function useNamed(isSlash: boolean, session: string | undefined) {
       (listed) => isCurrent && setSkills(listed),
       () => undefined,
     );
-    const load = () =>
-      parlance.mcp.offers().then(
-        (listed) => isCurrent && setOffers(listed),
-        () => undefined,
-      );
+    const add = (more: Partial<Offers>) => isCurrent && setOffers((before) => ({ ...before, ...more }));
+    const load = () => parlance.mcp.offers().then(add, () => undefined);
     void load();
+    parlance.prompts.list().then(
+      (saved) => add({ saved }),
+      () => undefined,
+    );
     const stop = onActivity(({ type }) => {
       if (type === 'mcp.changed') void load();
     });
@@ -193,6 +195,8 @@ export function Composer(props: ComposerProps) {
   async function send(mode: Mode): Promise<void> {
     const prompt = parsePrompt(text, offers);
     if (prompt) return fill(prompt);
+    const saved = savedText(text, offers);
+    if (saved !== null) return change(saved);
     const slash = parseSlash(text);
     if (slash && (slash.name === 'attach' || files.attached.length === 0)) return run(slash);
     if (empty || busy || files.reading !== null) return;

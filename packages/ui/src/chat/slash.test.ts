@@ -1,6 +1,14 @@
 import { describe, expect, test } from 'bun:test';
 import type { About } from '@parlance/sdk';
-import { applySlash, parsePrompt, parseSlash, type SlashContext, slashChoices } from './slash.ts';
+import {
+  applySlash,
+  NO_OFFERS,
+  parsePrompt,
+  parseSlash,
+  type SlashContext,
+  savedText,
+  slashChoices,
+} from './slash.ts';
 
 const about = {
   model: 'gpt-4o-mini',
@@ -156,4 +164,19 @@ describe('what MCP servers offer', () => {
       expect(parsePrompt(text, offers)).toBeNull();
     },
   );
+});
+
+test('saved prompts are completed and become the text, but not in place of a command', () => {
+  const saved = ['review', 'model'].map((name) => ({ name, text: `Text of ${name}.` }));
+  const offers = { ...NO_OFFERS, saved };
+  expect(slashChoices('/re', about, [], [], offers)).toEqual([
+    { text: '/review ', label: '/review', about: 'Text of review.', complete: false },
+  ]);
+  expect(slashChoices('/model', about, [], [], offers).map(({ about: text }) => text)).not.toContain(
+    'Text of model.',
+  );
+  expect(savedText('/review', offers)).toBe('Text of review.');
+  expect(savedText('/review  src/a.ts\nand more', offers)).toBe('Text of review.\n\nsrc/a.ts\nand more');
+  for (const text of ['/model', '/reviews', 'review', '/review/x'])
+    expect(savedText(text, offers)).toBe(null);
 });

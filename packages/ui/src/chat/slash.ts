@@ -1,7 +1,7 @@
 /** Slash commands of the console and the terminal. */
 import type { Amount, ApprovalMode } from '@parlance/protocol';
 import { amountsText } from '@parlance/protocol/spending';
-import type { About, McpOffers, ProviderModels } from '@parlance/sdk';
+import type { About, McpOffers, ProviderModels, SavedPrompt } from '@parlance/sdk';
 import { type ModelGroup, matching, modelGroups } from '../components/model-picker/options.ts';
 import { type Caller, may, type Needs } from '../state/may.ts';
 
@@ -53,7 +53,10 @@ const MOST_RESOURCES = 20;
 export type NamedSkill = { readonly name: string; readonly description: string };
 
 /** What MCP servers offer to the user. */
-export type Offers = Pick<McpOffers, 'prompts' | 'resources'>;
+export type Offers = Pick<McpOffers, 'prompts' | 'resources'> & {
+  /** that the user has saved */
+  readonly saved?: readonly SavedPrompt[];
+};
 
 export const NO_OFFERS: Offers = { prompts: [], resources: [] };
 
@@ -85,14 +88,21 @@ export function parsePrompt(text: string, { prompts }: Offers): NamedPrompt | nu
   return { server: prompt.server, name: prompt.name, arguments: given };
 }
 
+/** The text of a saved prompt, followed by what is after its name; null if it is none. */
+export function savedText(text: string, { saved = [] }: Offers): string | null {
+  const [, name, rest = ''] = /^\/(\S+)(?:\s+([\s\S]*))?$/.exec(text.trim()) ?? [];
+  const prompt = saved.find((one) => one.name === name && !isCommand(one.name));
+  return prompt ? [prompt.text, rest.trim()].filter(Boolean).join('\n\n') : null;
+}
+
 /** `server:uri`, as `/attach` names a resource. */
 export function resourceIn(argument: string): { readonly server: string; readonly uri: string } | null {
   const [, server, uri] = /^([\w-]+):(.+)$/.exec(argument) ?? [];
   return server && uri ? { server, uri } : null;
 }
 
-/** A skill cannot take the place of a command. */
-const isCommand = (skill: string): boolean => SLASHES.some(({ name }) => name === skill);
+/** Skills and saved prompts cannot take the place of a command. */
+export const isCommand = (named: string): boolean => SLASHES.some(({ name }) => name === named);
 
 /** Completions for the typed text; empty if it is a message to the agent. `providers` are the known lists of models. */
 export function slashChoices(
@@ -115,6 +125,14 @@ export function slashChoices(
               label: `/${slash.name}${'argument' in slash ? ` ${slash.argument}` : ''}`,
               about: slash.about,
               complete: !('argument' in slash),
+            })),
+          ...(offers.saved ?? [])
+            .filter((saved) => saved.name.startsWith(word.toLowerCase()) && !isCommand(saved.name))
+            .map((saved) => ({
+              text: `/${saved.name} `,
+              label: `/${saved.name}`,
+              about: saved.text.replace(/\s+/g, ' ').slice(0, 120),
+              complete: false,
             })),
           ...skills
             .filter(({ name }) => name.startsWith(word.toLowerCase()) && !isCommand(name))

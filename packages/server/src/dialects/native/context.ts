@@ -25,6 +25,7 @@ export type NativeContext = Pick<
   | 'log'
   | 'newId'
   | 'originOf'
+  | 'preferences'
   | 'publicOriginOf'
   | 'readBody'
   | 'stream'

@@ -4,7 +4,7 @@
  *
  * The protocol is in `dialect.ts`, `sessions.ts`, `streams.ts` and `views.ts`; its messages are those of `@parlance/protocol/api`. Beside it,
  * one file per part of the API: `approvals.ts`, `shares.ts`, `export.ts` (with `fold.ts`, `html.ts` and `renderer.ts` of transcripts),
- * `usage.ts`, `keys.ts`, `sign-in.ts`, `mcp.ts`, `setup.ts` and `admin.ts`. `context.ts` is what they have in common.
+ * `usage.ts`, `prompts.ts`, `keys.ts`, `sign-in.ts`, `mcp.ts`, `setup.ts` and `admin.ts`. `context.ts` is what they have in common.
  */
 
 import {
@@ -27,6 +27,7 @@ import { adminEndpoints, priceEndpoints } from './admin.ts';
 import { approvalEndpoints } from './approvals.ts';
 import { apiKeyEndpoints, pairingEndpoints } from './keys.ts';
 import { mcpUserEndpoints } from './mcp.ts';
+import { promptEndpoints } from './prompts.ts';
 import { sessionEndpoints } from './sessions.ts';
 import { setupEndpoints } from './setup.ts';
 import { sharedPages, shareEndpoints } from './shares.ts';
@@ -50,6 +51,7 @@ const HTTP_PATHS = [
   '/instructions',
   '/skills',
   '/folders',
+  '/prompts/*',
   '/keys/*',
   '/pairings/*',
   '/auth/password',
@@ -78,6 +80,7 @@ export const native = defineDialect({
       ...adminEndpoints,
       ...setupEndpoints,
       ...mcpUserEndpoints,
+      ...promptEndpoints,
     ],
     fault: (fault, c) => c.json({ error: fault.data(), detail: retryText(fault) }, HTTP_STATUS[fault.code]),
   },

@@ -1,12 +1,14 @@
 /** What a reader sets for this browser. */
 
-import type { Pairing } from '@parlance/sdk';
+import type { Pairing, SavedPrompt } from '@parlance/sdk';
 import { Shortcuts } from '@parlance/ui/chat/commands.tsx';
-import { attempt, Button, Notice, toast } from '@parlance/ui/components/controls.tsx';
+import { isCommand } from '@parlance/ui/chat/slash.ts';
+import { attempt, Button, Field, Notice, TextArea, toast } from '@parlance/ui/components/controls.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
 import { useShownFault } from '@parlance/ui/state/activity.ts';
+import { may } from '@parlance/ui/state/may.ts';
 import { hrefOf } from '@parlance/ui/state/router.ts';
-import { parlance } from '@parlance/ui/state/server.ts';
+import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { ThemeChoice } from '@parlance/ui/state/theme.tsx';
 import { useState } from 'react';
 import { Page } from '../../components/page.tsx';
@@ -23,6 +25,7 @@ export function SettingsPage() {
           <ThemeChoice labelledBy="settings-theme" />
         </section>
         <Notifications />
+        <Prompts />
         <McpSignIns />
         <Extensions />
         <section aria-labelledby="settings-keys">
@@ -51,6 +54,97 @@ function Notifications() {
         <Button onClick={() => void turnOnNotifications().then(setRefused)}>Turn on</Button>
       )}
     </section>
+  );
+}
+
+// Prompts that become slash commands.
+
+const savedPrompts = () => parlance.prompts.list();
+
+function Prompts() {
+  const { value, again, ...polled } = usePolled(savedPrompts);
+  const fault = useShownFault(polled.fault);
+  const [dialog, setDialog] = useState<Partial<SavedPrompt> | null>(null);
+  const mayChange = may(useServer(), 'chat:send');
+  if (!mayChange) return null;
+
+  async function remove({ name, text }: SavedPrompt): Promise<void> {
+    if (!(await attempt(() => parlance.prompts.remove(name)))) return;
+    toast(`/${name} was removed.`, {
+      label: 'Undo',
+      run: () => void attempt(() => parlance.prompts.save({ name, text })).then(again),
+    });
+    again();
+  }
+
+  return (
+    <section aria-labelledby="settings-prompts">
+      <h2 id="settings-prompts">Saved prompts</h2>
+      <p className="hint">
+        A slash and the name put the text into the message field, here and in the terminal.
+      </p>
+      {fault && <Notice variant="danger">{fault.message}</Notice>}
+      {value && value.length > 0 && (
+        <ul className="admin-list" aria-label="Saved prompts">
+          {value.map((prompt) => (
+            <li className="card" key={prompt.name}>
+              <div className="admin-what">
+                <strong>/{prompt.name}</strong>
+                <p className="hint">{prompt.text.slice(0, SHOWN_CHARACTERS)}</p>
+              </div>
+              <Button aria-label={`Edit ${prompt.name}`} onClick={() => setDialog(prompt)}>
+                Edit
+              </Button>
+              <Button aria-label={`Remove ${prompt.name}`} onClick={() => void remove(prompt)}>
+                Remove
+              </Button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <Button onClick={() => setDialog({})}>New prompt</Button>
+      {dialog && (
+        <PromptDialog
+          prompt={dialog}
+          onClose={() => setDialog(null)}
+          onSave={async (prompt) => {
+            await parlance.prompts.save(prompt);
+            again();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+const SHOWN_CHARACTERS = 200;
+
+type PromptDialogProps = {
+  readonly prompt: Partial<SavedPrompt>;
+  readonly onClose: () => void;
+  readonly onSave: (prompt: SavedPrompt) => Promise<void>;
+};
+
+function PromptDialog({ prompt: { name, text }, onClose, onSave }: PromptDialogProps) {
+  const [wanted, setWanted] = useState(name ?? '');
+  const save = (fields: FormData) => onSave({ name: wanted, text: String(fields.get('text') ?? '') });
+  const taken = isCommand(wanted) ? `/${wanted} is a command. Choose another name.` : '';
+  return (
+    <Dialog title={name ? `Edit /${name}` : 'New prompt'} confirm="Save" onClose={onClose} onConfirm={save}>
+      <Field
+        label="Name"
+        name="name"
+        value={wanted}
+        readOnly={name !== undefined}
+        required
+        pattern="[a-z0-9][a-z0-9\-]{0,39}"
+        title="Lower-case letters, digits and hyphens"
+        placeholder="review"
+        ref={(field) => field?.setCustomValidity(taken)}
+        onChange={(event) => setWanted(event.target.value)}
+      />
+      <TextArea label="Text" name="text" defaultValue={text} required maxLength={20_000} rows={8} />
+    </Dialog>
   );
 }
 
