@@ -62,7 +62,8 @@ const PROLONG_MS = 15 * 60_000;
 
 /** For the console: follows what other tabs do, and prolongs the sign-in while the page is open. */
 export function followSignIn(): void {
-  addEventListener('storage', ({ key }) => {
+  addEventListener('storage', (event) => {
+    const { key } = event as StorageEvent;
     if (key !== SIGN_IN && key !== null) return;
     access.set({ status: 'asking' });
     void loadServer();
