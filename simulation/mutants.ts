@@ -245,6 +245,12 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
     '() => false,',
     'sub-agents',
   ),
+  'two calls of a step wait for one sub-agent': past(
+    SUB_AGENTS,
+    ' || others.some(({ session }) => session === child.session)',
+    '',
+    'sub-agents',
+  ),
   'a failed sub-agent is reported as done': mutant(
     SUB_AGENTS,
     "outcome: ended.outcome === 'ok' ? 'ok' : 'failed',",

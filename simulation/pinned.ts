@@ -1,3 +1,5 @@
+import type { About } from './plan.ts';
+
 /**
  * Seeds of worlds about anything that found a defect that the product had, each with a sentence. They run with every `npm test`. A change of the simulation shifts
  * what a seed does: `npm run simulate -- --mutants` plants the defects again (those marked as real) and tells which seeds find them now.
@@ -26,3 +28,12 @@ export const PINNED: Readonly<Record<number, string>> = {
   5445: 'after a failover, a node that compared a session late did not go on with its turn, although the database said that it drives it',
   73: 'a node that was paused while another one continued its turn up to a question stored its stale step, although the turn waited',
 };
+
+/** The same in worlds of one kind. */
+export const PINNED_ABOUT: readonly (readonly [About, number, string])[] = [
+  [
+    'sub-agents',
+    35,
+    'two calls of one step waited for the same sub-agent: only one was told of the outcome, and the turn waited for ever',
+  ],
+];

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test';
 import { join } from 'node:path';
 import { stale } from './mutants.ts';
-import { PINNED } from './pinned.ts';
-import { planOf } from './plan.ts';
+import { PINNED, PINNED_ABOUT } from './pinned.ts';
+import { type About, planOf } from './plan.ts';
 import { describeFailure } from './report.ts';
 import { run } from './run.ts';
 import { shrink } from './shrink.ts';
@@ -13,8 +13,8 @@ const SEEDS = 120;
 const FROM = 100_000;
 
 /** Null, or the failure as `npm run simulate -- --seed` prints it. */
-function failureOf(seed: number): string | null {
-  const result = run(planOf(seed, 'anything'));
+function failureOf(seed: number, about: About): string | null {
+  const result = run(planOf(seed, about));
   return result.violation === null ? null : describeFailure(shrink(result));
 }
 
@@ -30,7 +30,9 @@ test('nothing is broken in a few random worlds', () => {
 });
 
 for (const [seed, sentence] of Object.entries(PINNED))
-  test(`pinned seed ${seed}: ${sentence}`, () => expect(failureOf(Number(seed))).toBeNull());
+  test(`pinned seed ${seed}: ${sentence}`, () => expect(failureOf(Number(seed), 'anything')).toBeNull());
+for (const [about, seed, sentence] of PINNED_ABOUT)
+  test(`pinned seed ${seed} of ${about}: ${sentence}`, () => expect(failureOf(seed, about)).toBeNull());
 
 test('every mutant replaces a fragment that is in the source', async () => expect(await stale()).toEqual([]));
 

@@ -732,6 +732,8 @@ function sharedStore(database: Database, process: Process, reads: Reads, tracked
           () => true,
           () => false,
         );
+        // What it knows of the database begins here.
+        timeline = database.timeline;
         if (joined) break;
         await process.sleep(500);
       }

@@ -76,6 +76,36 @@ const outcomes = (events: readonly DurableEvent[]): string[] =>
   only(events, 'tool.ended').map(({ outcome, parts }) => `${outcome}: ${textOf(parts)}`);
 
 describe('sub-agents', () => {
+  test('are waited for by one of the calls of a step; the turn does not wait for ever', async () => {
+    const gate = Promise.withResolvers<void>();
+    const wait = { action: 'wait', agent: 'one' };
+    const page = defineTool({
+      name: 'page',
+      description: 'Reads a page.',
+      input: z.object({}),
+      approval: () => null,
+      run: async () => gate.promise.then(() => ({ parts: [textPart('read')] })),
+    });
+    const harness = await open(
+      {
+        Go: [several(spawn('One', { name: 'one', background: true })), several(wait, wait), says('Done.')],
+        One: [calls('page', {}), says('First done.')],
+      },
+      { tools: [page] },
+    );
+    const delegated = harness.nextEvent('call.delegated');
+    await say(harness.engine, 'Go');
+    await delegated;
+    gate.resolve();
+    await harness.engine.whenIdle(SESSION);
+    const events = await logOf(harness);
+    expect(outcomes(events).slice(1).sort()).toEqual([
+      'failed: Another call already waits for "one".',
+      'ok: First done.',
+    ]);
+    expect(events.at(-1)?.type).toBe('turn.ended');
+  });
+
   test('work in parallel in sessions of their own, and their answers are the results of the calls', async () => {
     const harness = await open({
       Go: [several(spawn('One', { name: 'one' }), spawn('Two', { name: 'two' })), says('Both.')],

@@ -91,7 +91,7 @@ export function delegationOf(
       const child = childNamed(state, request.agent);
       if (child.state !== 'working')
         throw new Fault('tool_failed', `${quoted(request.agent)} does not work now.`);
-      if (attached(state, child.session))
+      if (attached(state, child.session) || others.some(({ session }) => session === child.session))
         throw new Fault('tool_failed', `Another call already waits for ${quoted(request.agent)}.`);
       return { session: child.session, path: [...child.path], does: 'wait', key: newId() };
     }
