@@ -17,6 +17,7 @@ const TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
   png: 'image/png',
   svg: 'image/svg+xml',
+  webp: 'image/webp',
   woff2: 'font/woff2',
 };
 

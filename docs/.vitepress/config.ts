@@ -44,13 +44,13 @@ function plainMarkdown(md: MarkdownIt): void {
   });
 }
 
-/** A picture that ends in `-light.png` has a twin that ends in `-dark.png`: each is shown in its theme. */
+/** A picture that ends in `-light.png` or `-light.webp` has a twin with `-dark`: each is shown in its theme. */
 function themedPictures(md: MarkdownIt): void {
   const plain = md.renderer.rules.image;
   md.renderer.rules.image = (tokens, index, ...rest) => {
     const html = plain?.(tokens, index, ...rest) ?? '';
-    if (!html.includes('-light.png')) return html;
-    const dark = html.replace('-light.png', '-dark.png').replace('<img ', '<img class="on-dark" ');
+    if (!/-light\.(png|webp)"/.test(html)) return html;
+    const dark = html.replace(/-light\.(png|webp)"/, '-dark.$1"').replace('<img ', '<img class="on-dark" ');
     return html.replace('<img ', '<img class="on-light" ') + dark;
   };
 }

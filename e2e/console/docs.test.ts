@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, openConsole, visible } from './console.ts';
 
@@ -36,6 +37,26 @@ describe.skipIf(NO_BROWSER)('the documentation', () => {
     await visible(page.getByRole('heading', { level: 1, name: /^Quick start/ }));
     await openPage('Models');
     await visible(page.getByRole('heading', { level: 1, name: /^Models/ }));
+  });
+
+  test('begins with cards that fit on every screen', async () => {
+    const reader = await app.open('/', { reducedMotion: 'reduce' });
+    await reader.goto(`${app.server.http}/docs/`);
+    const card = reader.locator('.first-page table').first().locator('tbody tr').first();
+    await visible(card.getByRole('link', { name: 'watch your agents from your phone' }));
+    await prepare(reader);
+    for (const width of [320, 768, 1_440])
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await reader.setViewportSize({ width, height: 900 });
+        await reader.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+        const box = await card.boundingBox();
+        expect([width, (box?.width ?? 0) > 200 && (box?.width ?? width) < 600]).toEqual([width, true]);
+        expect(await reader.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+        expect([width, await accessibilityProblems(reader, 'colours')]).toEqual([width, []]);
+        if (process.env.SCREENSHOT)
+          await reader.screenshot({ path: `${process.env.SCREENSHOT}.docs-${width}-${colorScheme}.png` });
+      }
+    await reader.context().close();
   });
 
   test('can be searched', async () => {
