@@ -8,6 +8,7 @@ import type { Tool } from '../../core/ports/tool.ts';
 import { type McpOptions, type McpTools, openMcp } from '../../tools/mcp/open.ts';
 import { McpServers } from '../../tools/mcp/servers.ts';
 import { memorySettings } from '../stores/memory/settings.ts';
+import { waitLimit } from '../until.ts';
 
 /** The program of a package, run as its `bin` entry would be. */
 function programOf(packageName: string): string {
@@ -69,7 +70,7 @@ const plain = (data: object): object =>
   );
 
 export async function eventually<Value>(look: () => Promise<Value | false> | Value | false): Promise<Value> {
-  for (const end = Date.now() + 10_000; Date.now() < end; await Bun.sleep(10)) {
+  for (const start = Date.now(); Date.now() - start < waitLimit(); await Bun.sleep(10)) {
     const seen = await look();
     if (seen !== false) return seen;
   }

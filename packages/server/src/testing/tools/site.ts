@@ -4,6 +4,7 @@ import { createServer as createSecureServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { textOf } from '@parlance/protocol';
 import { type FetchOptions, fetchPage } from '../../tools/fetch/tool.ts';
+import { until } from '../until.ts';
 import { contextIn, faultOf, use } from './tool-context.ts';
 
 export type Site = AsyncDisposable & {
@@ -79,6 +80,5 @@ export const textAt = async (site: Site, path: string) => textOf((await get(site
 export const faultAt = async (...request: Parameters<typeof get>) => (await faultOf(get(...request))).message;
 
 export async function eventually(holds: () => Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 5_000; Date.now() < end; await Bun.sleep(5)) if (await holds()) return;
-  throw new Error('the condition was not met');
+  await until(holds);
 }
