@@ -125,6 +125,7 @@ export const DIALOGS: readonly Shown[] = [
     },
   },
   section('instructions', 'Project instructions'),
+  section('skills', 'Skills', 'Add skill'),
   section('agents', 'Agents', 'New agent'),
   section('agents', 'Agents', 'New domain'),
   section('mcp', 'MCP servers', 'Add server'),

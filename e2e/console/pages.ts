@@ -1,6 +1,6 @@
 /** Every page of the console with real content: for axe, for the policy, and for the screenshots in the README. */
 import { Database } from 'bun:sqlite';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CommandInput, connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
@@ -160,6 +160,26 @@ export const PAGES: readonly Shown[] = [
     name: 'login',
     path: '/login',
     ready: (page) => visible(page.getByRole('heading', { name: 'Sign in to Parlance' })),
+  },
+  {
+    name: 'skills',
+    path: '/admin?section=skills',
+    async ready(page, { server }) {
+      const skills = {
+        release: 'Prepares a release: runs the tests, writes the changelog, sets the version.',
+        'code-review': 'Reviews a change for correctness, tests and style.',
+      };
+      for (const [name, description] of Object.entries(skills)) {
+        const folder = join(server.data, 'skills', name);
+        mkdirSync(folder, { recursive: true });
+        writeFileSync(
+          join(folder, 'SKILL.md'),
+          `---\nname: ${name}\ndescription: ${description}\n---\n1. Run the tests.\n`,
+        );
+      }
+      await page.reload();
+      await visible(page.getByRole('list', { name: 'Skills' }).getByText('release', { exact: true }));
+    },
   },
   // The last one: from here on, the working folder has instructions.
   {

@@ -125,6 +125,7 @@ describe.skipIf(NO_BROWSER)('roles', () => {
       'MCP servers',
       'Standing grants',
       'Project instructions',
+      'Skills',
       'Metrics',
     ]);
     expect(await sections.first().getAttribute('aria-current')).toBe('page');

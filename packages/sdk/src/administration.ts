@@ -1,6 +1,7 @@
 /** Administration API (users, API keys, nodes, listeners, MCP servers, metrics), own API keys, and pairing. */
 import type { Part } from '@parlance/protocol';
 import type {
+  AddSkill,
   AgentSetup,
   ApiKey,
   ApiKeyList,
@@ -39,6 +40,8 @@ import type {
   RefusedOriginList,
   SavedPrompt,
   ServerNode,
+  ServerSkill,
+  ServerSkillText,
   Settings,
   SettingsChange,
   User,
@@ -94,6 +97,14 @@ export type Administration = {
   vendors(options?: CallOptions): Promise<VendorList>;
   /** Agents with their instructions, and the tools that an agent can have. As `settings`. */
   agents(options?: CallOptions): Promise<AgentSetup>;
+  /** The skills of the server. Admins, and in open mode the local user. */
+  readonly skills: {
+    list(options?: CallOptions): Promise<readonly ServerSkill[]>;
+    read(name: string, options?: CallOptions): Promise<ServerSkillText>;
+    /** Uploads files, or copies a folder of the server; replaces the skill of that name in the data folder. */
+    add(skill: AddSkill, options?: CallOptions): Promise<ServerSkill>;
+    remove(name: string, options?: CallOptions): Promise<void>;
+  };
   /** Recently refused browser origins, latest first. Admins only. */
   refusedOrigins(options?: CallOptions): Promise<readonly RefusedOrigin[]>;
   /** Current metrics in Prometheus text format. Needs `metrics:read`. */
@@ -154,6 +165,19 @@ export function administration(http: HttpClient): Administration {
     models: (body, { signal } = {}) => http.json({ method: 'POST', path: '/v1/admin/models', body, signal }),
     vendors: ({ signal } = {}) => http.json({ path: '/v1/admin/vendors', signal }),
     agents: ({ signal } = {}) => http.json({ path: '/v1/admin/agents', signal }),
+    skills: {
+      async list({ signal } = {}) {
+        const path = '/v1/admin/skills';
+        return (await http.json<{ skills: ServerSkill[] }>({ path, signal })).skills;
+      },
+      read: (name, { signal } = {}) =>
+        http.json({ path: `/v1/admin/skills/${encodeURIComponent(name)}`, signal }),
+      add: (body, { signal } = {}) => http.json({ method: 'POST', path: '/v1/admin/skills', body, signal }),
+      async remove(name, { signal } = {}) {
+        const path = `/v1/admin/skills/${encodeURIComponent(name)}`;
+        await http.response({ method: 'DELETE', path, signal });
+      },
+    },
     async refusedOrigins({ signal } = {}) {
       return (await http.json<RefusedOriginList>({ path: '/v1/admin/origins', signal })).refused;
     },

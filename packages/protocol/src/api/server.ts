@@ -306,6 +306,7 @@ export const AgentSetup = z.object({
       instructions: z.string(),
       model: z.string().nullable().describe("null: the server's default"),
       tools: z.array(z.string()).nullable().describe('null: all'),
+      skills: z.array(z.string()).nullable().describe('names of the skills it is offered; null: all'),
       starters: z.array(z.string()),
     }),
   ),

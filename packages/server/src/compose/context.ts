@@ -29,6 +29,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Readiness } from '../telemetry/readiness.ts';
 import type { McpTools } from '../tools/mcp/open.ts';
 import { clientDocument } from '../tools/mcp/sign-in.ts';
+import { serverSkills } from '../tools/project/server-skills.ts';
 import type { ServerContext } from './dialects.ts';
 import type { Backend } from './engine.ts';
 import { sealedWebhooks } from './sealed-webhooks.ts';
@@ -48,7 +49,7 @@ export type ContextParts = {
 
 export function serverContext(config: Config, parts: ContextParts): ServerContext {
   const { backend, dialects, state, sockets, budgets, readiness } = parts;
-  const { engine, authenticator, log, metrics, storage, store, mcp, custom, prices, sandbox, setup } =
+  const { engine, authenticator, log, metrics, storage, store, mcp, custom, prices, sandbox, setup, guard } =
     backend;
   return {
     engine,
@@ -87,6 +88,12 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
       mcpServers: mcp.servers,
       mcpOffers: { ...mcp.offers, list: (user) => offersOf(mcp, user) },
       mcpSignIns: { ...mcp.signIn, clientDocument },
+      skills: serverSkills({
+        data: config.data,
+        folders: config.skillFolders,
+        root: config.cwd,
+        guard,
+      }),
       setup: setupOf(config, setup, { mcp, refusedOrigins: state.refusedOrigins }),
     },
     readBody: bodyReader(config, { budgets, addressOf, meter: metrics }),

@@ -65,6 +65,7 @@ export type Backend = {
   readonly prices: Prices;
   readonly sandbox: Sandbox | null;
   readonly setup: LiveSetup;
+  readonly guard: Guard;
 };
 
 /** Registers everything it opens with `resources`. Throws if the configuration is not usable. */
@@ -168,7 +169,7 @@ export async function openBackend(
   if (isRoot())
     log.warn({}, 'running as root: a command that escapes its sandbox has all rights; use another user');
   warnOfPackages(config, live.current, log);
-  return { log, metrics, storage, store, authenticator, engine, mcp, custom, prices, sandbox, setup };
+  return { log, metrics, storage, store, authenticator, engine, mcp, custom, prices, sandbox, setup, guard };
 }
 
 /** Loaded only if traces are exported. */

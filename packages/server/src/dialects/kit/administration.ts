@@ -49,8 +49,20 @@ export type Administration = {
     clientDocument(origin: string): Sent<api.McpClientDocument>;
   };
   readonly mcpOffers: McpContents & { list(user: string): Promise<Sent<api.McpOffers>> };
+  readonly skills: ServerSkills;
   readonly setup: Setup;
 };
+
+/** Skills of the operator, on this node. */
+export interface ServerSkills {
+  list(): Promise<api.ServerSkill[]>;
+  /** Throws `not_found`. */
+  read(name: string): Promise<api.ServerSkillText>;
+  /** Whole or not at all. Replaces one in the data folder. Throws `invalid` with the reason. */
+  add(skill: api.AddSkill): Promise<api.ServerSkill>;
+  /** Throws `not_found` if it is not in the data folder. */
+  remove(name: string): Promise<void>;
+}
 
 /** Prices of models, in US dollars per million tokens. */
 export interface PriceTable {

@@ -1,6 +1,6 @@
 /** Setup while the server runs: the model and its keys, agents, MCP servers and browser origins. */
 import { Fault, LOCAL, type Principal } from '@parlance/protocol';
-import { ModelQuestion, SettingsChange } from '@parlance/protocol/api';
+import { AddSkill, ModelQuestion, SettingsChange } from '@parlance/protocol/api';
 import { requirePermission } from '../../core/index.ts';
 import { keyOf, requireLogin } from '../../http/request-identity.ts';
 import type { SetupView } from '../kit/administration.ts';
@@ -88,10 +88,52 @@ export const setupEndpoints = [
       agents: engine.catalog.listed.agents.map((agent) => ({
         ...agentView(agent),
         instructions: agent.instructions,
+        skills: agent.skills ?? null,
       })),
       tools: engine.toolSpecs().map(({ name, description }) => ({ name, description })),
       fixed: administration.setup.fixedIds(),
     }),
+  }),
+  endpoint({
+    ...SETUP,
+    method: 'get',
+    path: '/v1/admin/skills',
+    summary: 'The skills of this node: those in the data folder, and those of the configured folders',
+    answers: { 200: { description: 'By name', schema: 'ServerSkillList' } },
+    errors: [401, 403],
+    handle: async (_, { administration }) => ({ skills: await administration.skills.list() }),
+  }),
+  endpoint({
+    ...SETUP,
+    method: 'post',
+    path: '/v1/admin/skills',
+    summary:
+      'Adds a skill to the data folder of this node, or replaces it: uploaded files, or a copy of a folder',
+    examples: () => [{ body: { path: '.agents/skills/release' } }],
+    body: AddSkill,
+    answers: { 201: { description: 'Added', schema: 'ServerSkill' } },
+    errors: [400, 401, 403],
+    handle: ({ body }, { administration }) => administration.skills.add(body),
+  }),
+  endpoint({
+    ...SETUP,
+    method: 'get',
+    path: '/v1/admin/skills/{name}',
+    summary: 'A skill of this node, with its SKILL.md',
+    examples: () => [{ params: { name: 'release' } }],
+    answers: { 200: { description: 'The skill', schema: 'ServerSkillText' } },
+    errors: [401, 403, 404],
+    handle: ({ params }, { administration }) => administration.skills.read(params.name),
+  }),
+  endpoint({
+    ...SETUP,
+    method: 'delete',
+    path: '/v1/admin/skills/{name}',
+    summary: 'Removes a skill from the data folder of this node',
+    examples: () => [{ params: { name: 'release' } }],
+    answers: { 204: { description: 'Removed' } },
+    errors: [401, 403, 404],
+    handle: ({ params }, { administration }) => administration.skills.remove(params.name),
   }),
   endpoint({
     ...SETUP,

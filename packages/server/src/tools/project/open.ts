@@ -139,8 +139,10 @@ export async function openProject(options: ProjectOptions): Promise<Project> {
   const project: Project = {
     tool: skillTool({
       isOffered: (agent, name) => options.skillsOf(agent)?.includes(name) ?? true,
-      async body(place, name) {
-        for (const { file, use } of await decided(place))
+      async body({ owner, root }, name) {
+        // Decisions are about the folder that a worktree is a copy of.
+        const origin = guard.originOf?.(realpathOr(root)) ?? root;
+        for (const { file, use } of await decided({ owner, root: origin }))
           if (file.skill?.name === name)
             return use === 'used' ? { ...file.skill, folder: dirname(file.path), source: 'project' } : null;
         const found = (await ofServer()).find(({ skill }) => skill?.name === name);

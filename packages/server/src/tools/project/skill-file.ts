@@ -27,8 +27,8 @@ const FrontMatter = z.object({
     .transform((text) => text.replaceAll(/\s+/g, ' ')),
 });
 
-/** Throws an error with a sentence for the user. `folder` is the name of the folder that the file is in. */
-export function parseSkill(text: string, folder: string): SkillFile {
+/** Throws an error with a sentence for the user. `folder` is the name of the folder that the file is in, if it is in one. */
+export function parseSkill(text: string, folder?: string): SkillFile {
   const found = /^\uFEFF?---[ \t]*\r?\n([\s\S]*?)\r?\n---[ \t]*(?:\r?\n|$)/.exec(text);
   if (!found) throw new Error('it has no front matter between two lines of ---');
   const [whole, yaml = ''] = found;
@@ -40,7 +40,8 @@ export function parseSkill(text: string, folder: string): SkillFile {
     throw new Error(`${issue?.path.join('.') || 'its front matter'}: ${issue?.message}`);
   }
   const { name, description } = parsed.data;
-  if (name !== folder) throw new Error(`its name is ${name}, but its folder is called ${folder}`);
+  if (folder !== undefined && name !== folder)
+    throw new Error(`its name is ${name}, but its folder is called ${folder}`);
   return { name, description, body: text.slice(whole.length).trim() };
 }
 

@@ -76,8 +76,8 @@ function agentOf(events: ToolContext['eventsSinceIdle']): string | null {
   return last?.type === 'agent.changed' ? last.to.id : null;
 }
 
-/** Without links, so that a list names nothing outside of the folder. */
-async function filesIn(folder: string): Promise<string[]> {
+/** The first ones, without links, so that a list names nothing outside of the folder. */
+export async function filesIn(folder: string): Promise<string[]> {
   const found: string[] = [];
   const visit = async (at: string, depth: number): Promise<void> => {
     const entries = await readdir(join(folder, at), { withFileTypes: true }).catch(() => []);

@@ -1,6 +1,6 @@
 /** Agents and domains: those that ship, and those that were added here. A domain is a group of agents that a session can use. */
 import type { Json, JsonObject } from '@parlance/protocol';
-import type { About, AgentSetup } from '@parlance/sdk';
+import type { About, AgentSetup, ServerSkill } from '@parlance/sdk';
 import { Button, Chip, Field, IconButton, Select, TextArea } from '@parlance/ui/components/controls.tsx';
 import { Dialog } from '@parlance/ui/components/dialog.tsx';
 import { ModelPicker } from '@parlance/ui/components/model-picker/model-picker.tsx';
@@ -30,6 +30,7 @@ export function AgentsSection() {
   const about = useServer();
   const { polled, change } = useSettings();
   const { value: setup, again } = usePolled(parlance.admin.agents);
+  const { value: skills } = usePolled(parlance.admin.skills.list);
   const [dialog, setDialog] = useState<DialogState | null>(null);
   const close = () => setDialog(null);
   const stored: StoredCatalog = {
@@ -116,6 +117,7 @@ export function AgentsSection() {
             <AgentDialog
               agent={dialog.edited && (agentOf(dialog.edited.id) ?? dialog.edited)}
               tools={setup?.tools ?? []}
+              skills={skills?.filter(({ problem }) => problem === null) ?? []}
               // A domain of the config file takes no other agents.
               domains={about.domains.filter(
                 ({ id, agents }) =>
@@ -226,13 +228,14 @@ type AgentDialogProps = {
   /** null: a new one */
   readonly agent: StoredAgent | null;
   readonly tools: AgentSetup['tools'];
+  readonly skills: readonly ServerSkill[];
   /** those that can be chosen */
   readonly domains: readonly NameAndId[];
   readonly close: () => void;
   readonly save: (agent: StoredAgent, domain: string) => Promise<void>;
 };
 
-function AgentDialog({ agent, tools, domains, close, save }: AgentDialogProps) {
+function AgentDialog({ agent, tools, skills, domains, close, save }: AgentDialogProps) {
   const about = useServer();
   const current = about.domains.find(({ agents }) => agent && agents.includes(agent.id));
   const draft = useDraft({
@@ -243,6 +246,7 @@ function AgentDialog({ agent, tools, domains, close, save }: AgentDialogProps) {
     domain: current?.id ?? about.defaultDomain,
     model: agent?.model ?? null,
     tools: agent?.tools ?? null,
+    skills: agent?.skills ?? null,
     /** one per line */
     starters: agent?.starters?.join('\n') ?? '',
   });
@@ -257,6 +261,7 @@ function AgentDialog({ agent, tools, domains, close, save }: AgentDialogProps) {
       instructions: fields.instructions.trim(),
       model: fields.model ?? undefined,
       tools: fields.tools ?? undefined,
+      skills: fields.skills ?? undefined,
       starters: starters.length === 0 ? undefined : starters,
     };
     return save(entered, fields.domain);
@@ -299,7 +304,18 @@ function AgentDialog({ agent, tools, domains, close, save }: AgentDialogProps) {
           onChange={(models) => change({ model: chainOf([first, ...models]) })}
         />
       )}
-      <ToolChoice chosen={fields.tools} tools={tools} onChoose={(tools) => change({ tools })} />
+      <OfferedChoice
+        what="tools"
+        chosen={fields.tools}
+        offered={tools}
+        onChoose={(tools) => change({ tools })}
+      />
+      <OfferedChoice
+        what="skills"
+        chosen={fields.skills}
+        offered={skills}
+        onChoose={(skills) => change({ skills })}
+      />
       <TextArea
         label="Starters, one per line"
         rows={3}
@@ -368,33 +384,34 @@ function FallbackModels({ models, onChange }: FallbackModelsProps) {
 const moved = (models: readonly string[], index: number): string[] =>
   models.toSpliced(index - 1, 2, ...models.slice(index - 1, index + 1).reverse());
 
-type ToolChoiceProps = {
+type OfferedChoiceProps = {
+  readonly what: 'tools' | 'skills';
   /** null: all */
   readonly chosen: readonly string[] | null;
-  readonly tools: AgentSetup['tools'];
+  readonly offered: readonly { readonly name: string; readonly description: string }[];
   readonly onChoose: (chosen: readonly string[] | null) => void;
 };
 
-/** The tools of an agent: all, or those that are selected. */
-function ToolChoice({ chosen, tools, onChoose }: ToolChoiceProps) {
-  // Tools of an MCP server that is not running stay selected.
-  const missing = chosen?.filter((name) => !tools.some((tool) => tool.name === name)) ?? [];
-  const offered = [...tools, ...missing.map((name) => ({ name, description: 'Not available now' }))];
+/** The tools or skills of an agent: all, or those that are selected. */
+function OfferedChoice({ what, chosen, offered, onChoose }: OfferedChoiceProps) {
+  // Tools of an MCP server that is not running, and skills of a project, stay selected.
+  const missing = chosen?.filter((name) => !offered.some((one) => one.name === name)) ?? [];
+  const shown = [...offered, ...missing.map((name) => ({ name, description: 'Not available now' }))];
   return (
     <>
       <Select
-        label="Tools"
+        label={what === 'tools' ? 'Tools' : 'Skills'}
         value={chosen === null ? 'all' : 'some'}
         options={[
-          ['all', 'All tools'],
-          ['some', 'Only selected tools'],
+          ['all', `All ${what}`],
+          ['some', `Only selected ${what}`],
         ]}
         onChange={({ target }) => onChoose(target.value === 'some' ? [] : null)}
       />
       {chosen !== null && (
         <Checkboxes
-          legend="Selected tools"
-          options={offered.map(({ name, description }) => ({ id: name, name, title: description }))}
+          legend={`Selected ${what}`}
+          options={shown.map(({ name, description }) => ({ id: name, name, title: description }))}
           chosen={chosen}
           onChoose={onChoose}
         />
@@ -528,6 +545,8 @@ export type StoredAgent = {
   readonly model?: string;
   /** all by default */
   readonly tools?: readonly string[];
+  /** all by default */
+  readonly skills?: readonly string[];
   readonly starters?: readonly string[];
 };
 
@@ -543,10 +562,11 @@ const storedIn = <Item,>(value: Json | undefined): Item[] =>
   Array.isArray(value) ? (value as unknown as Item[]) : [];
 
 /** A built-in agent as it is stored once it is changed. */
-const storedFrom = ({ model, tools, ...agent }: AgentSetup['agents'][number]): StoredAgent => ({
+const storedFrom = ({ model, tools, skills, ...agent }: AgentSetup['agents'][number]): StoredAgent => ({
   ...agent,
   model: model ?? undefined,
   tools: tools ?? undefined,
+  skills: skills ?? undefined,
 });
 
 const replaced = <Item extends { readonly id: string }>(items: readonly Item[], item: Item): Item[] => [

@@ -20,6 +20,7 @@ import { ModelSection } from './model.tsx';
 import { NodesSection } from './nodes.tsx';
 import { OriginsSection } from './origins.tsx';
 import { PricesSection } from './prices.tsx';
+import { SkillsSection } from './skills.tsx';
 import { UsageSection } from './usage.tsx';
 import { UsersSection } from './users.tsx';
 
@@ -47,6 +48,7 @@ const SECTIONS = {
     Section: InstructionsSection,
     needs: 'tool:approve',
   },
+  skills: { label: 'Skills', group: 'Agents & tools', Section: SkillsSection, needs: 'setup' },
   usage: { label: 'Usage', group: 'Models', Section: UsageSection, needs: 'chat:read' },
   limits: { label: 'Spend limits', group: 'Models', Section: LimitsSection, needs: 'chat:read' },
   prices: { label: 'Prices', group: 'Models', Section: PricesSection, needs: 'admin' },
