@@ -4,7 +4,15 @@ import { connect } from '@parlance/sdk';
 import type { Page } from 'playwright-core';
 import { type ScriptedModel, scriptedModel } from '../scripted-model.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type Console, chooseOption, openConsole, removed, validationMessageOf, visible } from './console.ts';
+import {
+  type Console,
+  chooseOption,
+  openConsole,
+  openSidebar,
+  removed,
+  validationMessageOf,
+  visible,
+} from './console.ts';
 import { addUsage } from './pages.ts';
 
 let app: Console;
@@ -53,6 +61,14 @@ describe.skipIf(NO_BROWSER)('usage and limits', () => {
     await visible(page.getByRole('button', { name: 'Set limit' }));
     await send('/limit 5000 tokens');
     await visible(page.getByRole('button', { name: '210 tokens of 5,000 tokens' }));
+  });
+
+  test('of today is in the sidebar and leads to the details, that of a turn below its answer', async () => {
+    await page.reload();
+    await visible(page.locator('.turn-end').first().getByText('$0.015'));
+    await openSidebar(page);
+    await page.getByRole('link', { name: '$0.03 today' }).click();
+    await visible(page.getByRole('heading', { name: 'Usage', exact: true }));
   });
 
   test('is charted by day, model, agent and user, and downloaded for spreadsheets', async () => {

@@ -1,17 +1,20 @@
 /** Frame around every page: the sidebar (a drawer on narrow screens) and the page. */
 
+import type { CallOptions } from '@parlance/sdk';
+import { dollars } from '@parlance/ui/chat/cost.ts';
 import { closePreview, previews } from '@parlance/ui/chat/preview.ts';
 import { Button, Icon, IconButton, Notice, Toasts } from '@parlance/ui/components/controls.tsx';
 import { CanPreview } from '@parlance/ui/markdown/code-block.tsx';
 import { useConnection, useDisconnected } from '@parlance/ui/state/activity.ts';
 import { isLocal } from '@parlance/ui/state/may.ts';
 import { hrefOf, type Route, signInHref, useLocation } from '@parlance/ui/state/router.ts';
-import { logOut, useServer } from '@parlance/ui/state/server.ts';
+import { logOut, parlance, useServer } from '@parlance/ui/state/server.ts';
 import { readStorage, writeStorage } from '@parlance/ui/state/storage.ts';
 import { useStore } from '@parlance/ui/state/store.ts';
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
 import { Logo } from '../components/page.tsx';
 import { useWaiting } from '../state/approvals.ts';
+import { usePolled } from '../state/use-polled.ts';
 import { isCurrent, type PageLink, pagesFor } from './pages.ts';
 import { Sessions } from './sessions.tsx';
 
@@ -214,6 +217,7 @@ function Account() {
         <small>
           {local ? 'no sign-in required' : principal.role} · {version}
         </small>
+        <CostToday user={principal.id} />
       </span>
       {local ? (
         <a className="button button-quiet" href={signInHref(place)}>
@@ -223,5 +227,30 @@ function Account() {
         <IconButton icon="leave" label="Sign out" onClick={() => void logOut()} />
       )}
     </footer>
+  );
+}
+
+const COST_MS = 60_000;
+
+/** What the caller's model calls have cost today, with a way to the details; nothing if they were free or have no price. */
+function CostToday({ user }: { readonly user: string }) {
+  const ask = useCallback(
+    async ({ signal }: CallOptions) => {
+      const day = new Date().toISOString().slice(0, 10);
+      const { rows } = await parlance.usage.report({ from: day, to: day, user, signal });
+      return rows.reduce((sum, row) => sum + row.dollars, 0);
+    },
+    [user],
+  );
+  const { value } = usePolled(ask, COST_MS);
+  if (value === null || value === 0) return null;
+  return (
+    <a
+      className="cost-today"
+      href={hrefOf({ page: 'admin' }, { section: 'usage' })}
+      title="What your model calls have cost today (UTC)"
+    >
+      {dollars(value)} today
+    </a>
   );
 }
