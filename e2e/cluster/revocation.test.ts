@@ -48,6 +48,28 @@ describe.skipIf(missing !== null)(`tokens on three nodes${missing ? ` (${missing
 
   test('all connections of a token end, also on the other nodes', () => expectRevoked(nodes));
 
+  test('a sign-in of the console holds on all nodes, and ends on all', async () => {
+    const headers = { origin: nodes[0].http, 'content-type': 'application/json' };
+    const body = JSON.stringify({ name: 'dev', password: 'dev-password' });
+    const path = '/v1/auth/sign-in';
+    const response = await fetch(nodes[0].http + path, { method: 'POST', headers, body });
+    const { key } = (await response.json()) as { key: string };
+    const cookie = String(response.headers.get('set-cookie')?.split(';')[0]);
+    const sent = { cookie, 'x-parlance-sign-in': key, 'sec-fetch-site': 'same-origin' };
+    const statuses = () =>
+      Promise.all(
+        nodes.map(async ({ http }) => (await fetch(`${http}/v1/auth/me`, { headers: sent })).status),
+      );
+    expect(await statuses()).toEqual([200, 200, 200]);
+    const made = await fetch(`${nodes[1].http}/v1/auth/token`, { method: 'POST', headers: sent });
+    const { access_token: token } = (await made.json()) as { access_token: string };
+    const ending = (await Promise.all(nodes.map((node) => opened(node, token)))).flat();
+    expect((await fetch(nodes[2].http + path, { method: 'DELETE', headers: sent })).status).toBe(204);
+    for (const { kind, ended } of ending)
+      expect([kind, await ended]).toEqual([kind, endOf(kind, 'The token was revoked.')]);
+    expect(await statuses()).toEqual([401, 401, 401]);
+  });
+
   test('they end while the bus is down', async () => {
     await cluster.redis.kill();
     await expectRevoked([nodes[1]]);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cuttingProxy } from '../../../../e2e/console/cutting-proxy.ts';
@@ -232,6 +232,39 @@ describe.skipIf(!hasTmux)('a conversation in the terminal', () => {
     expect(screen).not.toContain('list_files');
     await terminal.press('C-o');
     await terminal.shows(/apply_patch[\s\S]*run-three\.txt/);
+  });
+
+  test('works in the folder in which it is started, beside a running server that allows it', async () => {
+    const counted = scriptedModel(() => ({ say: 'Hi.' }));
+    const work = join(home, 'projects');
+    mkdirSync(join(work, 'shop'), { recursive: true });
+    const other = await startTestServer({ ...counted.settings, PARLANCE_WORK_FOLDERS: work });
+    const startIn = (cwd: string) =>
+      openTerminal({ args: ['chat'], cwd, env: { HOME: home, PARLANCE_URL: other.http } });
+    const say = async (terminal: Awaited<ReturnType<typeof startIn>>, text: string) => {
+      await terminal.shows(READY);
+      await terminal.type(text);
+      await terminal.press('Enter');
+      return terminal.shows(/Hi\.[\s\S]*Send a message/);
+    };
+    {
+      await using inside = await startIn(join(work, 'shop'));
+      expect(await say(inside, 'hello')).not.toContain('does not work in');
+    }
+    {
+      await using outside = await startIn(home);
+      expect(await say(outside, 'hello')).toContain('The server does not work in');
+    }
+    const list = (await (await fetch(`${other.http}/v1/sessions`)).json()) as { sessions: { id: string }[] };
+    const folders = await Promise.all(
+      list.sessions.map(async ({ id }) => {
+        const [first] = await durableOf(other, id);
+        return first?.type === 'session.created' ? (first.cwd ?? null) : first;
+      }),
+    );
+    expect(folders).toEqual([null, realpathSync(join(work, 'shop'))]);
+    await other.stop();
+    counted.stop();
   });
 
   test('/cost sums tokens and cost, /agents lists agents, and /model completes every known model', async () => {
