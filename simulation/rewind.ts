@@ -84,6 +84,8 @@ export const checkpointsOf = (process: Process, observed: Observed, restoreMs: n
     await process.sleep(process.random.latency(restoreMs));
     return { restored: [{ path: 'file.txt', change: 'modified' }], kept: [] };
   },
+  versions: async () => [],
+  content: async () => null,
   knows: async () => true,
   forget: async () => undefined,
 });

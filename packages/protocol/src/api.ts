@@ -5,6 +5,7 @@
  */
 export * from './api/accounts.ts';
 export * from './api/dialects.ts';
+export * from './api/files.ts';
 export * from './api/instructions.ts';
 export * from './api/prompts.ts';
 export * from './api/server.ts';

@@ -6,6 +6,12 @@ import type {
   Approval,
   ApprovalReceipt,
   DialectList,
+  FileList,
+  FileQuery,
+  FilesQuery,
+  FileVersion,
+  FileVersions,
+  FileVersionsQuery,
   FolderList,
   FoundPage,
   InstructionsDecision,
@@ -129,6 +135,15 @@ export type Parlance = {
   };
   /** Folders in which sessions may work: those in `path`, or the topmost ones. Throws `invalid` for a path where they may not. */
   folders(options?: CallOptions & { path?: string }): Promise<FolderList>;
+  /** Files of the working folder of a session, or of one that has not begun, as its agent may read them. */
+  readonly files: {
+    /** The entries of a folder, or with `q` the paths that match. */
+    list(options?: CallOptions & FilesQuery): Promise<FileList>;
+    /** The caller reads or streams the body. */
+    read(options: CallOptions & FileQuery): Promise<Response>;
+    /** What calls of a session have made of a file, the oldest first, as far as it is stored. */
+    versions(options: CallOptions & FileVersionsQuery): Promise<readonly FileVersion[]>;
+  };
   /** The skills that agents are offered in the folder of a session, or in the server's. */
   skills(options?: CallOptions & { session?: string }): Promise<readonly Skill[]>;
   /** Prices of models by name: as an admin has set them, else of the catalogue (`catalogue` is its date). */
@@ -286,6 +301,12 @@ export function connect(options: ConnectOptions = {}): Parlance {
       },
     },
     folders: ({ signal, ...query } = {}) => http.json({ path: '/v1/folders', query, signal }),
+    files: {
+      list: ({ signal, ...query } = {}) => http.json({ path: '/v1/files', query, signal }),
+      read: ({ signal, ...query }) => http.response({ path: '/v1/files/content', query, signal }),
+      versions: async ({ signal, ...query }) =>
+        (await http.json<FileVersions>({ path: '/v1/files/versions', query, signal })).versions,
+    },
     async skills({ session, signal } = {}) {
       const query = session === undefined ? '' : `?${new URLSearchParams({ session })}`;
       const { skills } = await http.json<{ skills: Skill[] }>({ path: `/v1/skills${query}`, signal });

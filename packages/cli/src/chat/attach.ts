@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Part } from '@parlance/protocol';
 import { attachmentOf, NotAdded, problemWith } from '@parlance/ui/chat/attachments.ts';
+import { mentionOf } from '@parlance/ui/chat/mention.ts';
 
 const MENTION = /(?<=^|\s)@(?:"([^"\n]+)"|(\S+))/g;
 
@@ -71,10 +72,8 @@ export function droppedPaths(pasted: string): string | null {
     word.startsWith('file://') ? decodeURI(word.slice('file://'.length)) : word,
   );
   if (!paths.every((path) => /^(\/|~\/)/.test(path) && isFile(pathOf(path)))) return null;
-  return `${paths.map(mention).join(' ')} `;
+  return `${paths.map(mentionOf).join(' ')} `;
 }
-
-const mention = (path: string): string => (/\s/.test(path) ? `@"${path}"` : `@${path}`);
 
 const QUOTED = /'[^']*'|"[^"]*"|\\./g;
 
@@ -111,7 +110,7 @@ export function fileChoices(text: string, cursor: number): FileChoice[] {
     .slice(0, MAX_CHOICES)
     .map(({ name, isFolder }) => {
       const path = `${folder}${name}${isFolder ? '/' : ''}`;
-      const added = isFolder && !/\s/.test(path) ? `@${path}` : `${mention(path)} `;
+      const added = isFolder && !/\s/.test(path) ? `@${path}` : `${mentionOf(path)} `;
       return {
         text: text.slice(0, from) + added + text.slice(cursor),
         cursor: from + added.length,

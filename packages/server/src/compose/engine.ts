@@ -41,6 +41,7 @@ import type { Traces } from '../telemetry/traces.ts';
 import type { LocalCheckpoints } from '../tools/checkpoints/checkpoints.ts';
 import type { Imports } from '../tools/custom/imports.ts';
 import type { LoadedModules } from '../tools/custom/offers.ts';
+import { openFolderFiles } from '../tools/folder-files.ts';
 import { openFolders } from '../tools/folders.ts';
 import { type Guard, openGuard } from '../tools/guard.ts';
 import { builtInTools } from '../tools/index.ts';
@@ -148,6 +149,7 @@ export async function openBackend(
     folders,
     checkpoints: openCheckpoints(config, { guard, store, log }, resources),
     worktrees,
+    files: openFolderFiles(guard),
     project,
     approvalMode: config.approval,
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
@@ -381,6 +383,8 @@ function openCheckpoints(
     before: async (call, what) => (await open()).before(call, what),
     preview: async (request) => (await open()).preview(request),
     restore: async (request) => (await open()).restore(request),
+    versions: async (file) => (await open()).versions(file),
+    content: async (file) => (await open()).content(file),
     knows: async (session) => (await open()).knows(session),
     forget: async (session) => (await open()).forget(session),
   };

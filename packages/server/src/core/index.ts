@@ -14,6 +14,7 @@ export {
 } from './engine/import-export.ts';
 export type { LinkedInput } from './engine/links.ts';
 export type { SharedSession } from './engine/queries.ts';
+export type { SessionFiles } from './engine/session-files.ts';
 export type {
   Commit,
   ObservedSession,
@@ -44,6 +45,7 @@ export {
   type WebhookProgress,
   type WebhookStore,
 } from './ports/event-store.ts';
+export type { OpenedFile } from './ports/folder-files.ts';
 export type { NodeState } from './ports/lease.ts';
 export type { McpContents, McpSignIns, SigningIn } from './ports/mcp-servers.ts';
 export type { Figures, Log } from './ports/telemetry.ts';

@@ -44,7 +44,8 @@ export function builtFiles(folder: string): (file: ServedFile) => Promise<Respon
     // The file was removed by a concurrent rebuild.
     if (!(await packed.exists())) return null;
     if (gzip) return new Response(packed, { headers: { ...headers, 'content-encoding': 'gzip' } });
-    return ranged(request, Bun.gunzipSync(await packed.bytes()), headers);
+    const bytes = Bun.gunzipSync(await packed.bytes());
+    return ranged(request, { size: bytes.length, body: (from, to) => bytes.subarray(from, to) }, headers);
   };
 }
 

@@ -17,28 +17,31 @@ export function tagged(request: Request, body: string, others: Readonly<Record<s
     : new Response(body, { headers });
 }
 
-/** The whole body, or the range that the request asks for. Several ranges are answered with the whole. */
+type Content = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+
+/**
+ * The whole body, or the range that the request asks for. Several ranges are answered with the whole. `body` makes the bytes from one
+ * position up to before the other.
+ */
 export function ranged(
   { headers: asked }: Request,
-  body: Uint8Array<ArrayBuffer>,
+  { size, body }: { readonly size: number; readonly body: (from: number, to: number) => Content },
   others: Readonly<Record<string, string>> & { readonly etag: string },
 ): Response {
   const headers = { ...others, 'accept-ranges': 'bytes' };
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(asked.get('range') ?? '') ?? [];
   const condition = asked.get('if-range');
   if ((first === '' && last === '') || (condition !== null && condition !== others.etag))
-    return new Response(body, { headers });
-  const from = first === '' ? Math.max(0, body.length - Number(last)) : Number(first);
-  const to = first === '' || last === '' ? body.length : Math.min(Number(last) + 1, body.length);
+    return new Response(body(0, size), { headers });
+  const from = first === '' ? Math.max(0, size - Number(last)) : Number(first);
+  const to = first === '' || last === '' ? size : Math.min(Number(last) + 1, size);
   // RFC 9110: a range that ends before it begins is ignored.
-  if (first !== '' && last !== '' && Number(last) < Number(first)) return new Response(body, { headers });
-  if (from >= body.length || to <= from)
-    return new Response(null, {
-      status: 416,
-      headers: { ...headers, 'content-range': `bytes */${body.length}` },
-    });
-  return new Response(body.subarray(from, to), {
+  if (first !== '' && last !== '' && Number(last) < Number(first))
+    return new Response(body(0, size), { headers });
+  if (from >= size || to <= from)
+    return new Response(null, { status: 416, headers: { ...headers, 'content-range': `bytes */${size}` } });
+  return new Response(body(from, to), {
     status: 206,
-    headers: { ...headers, 'content-range': `bytes ${from}-${to - 1}/${body.length}` },
+    headers: { ...headers, 'content-range': `bytes ${from}-${to - 1}/${size}` },
   });
 }

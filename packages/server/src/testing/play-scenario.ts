@@ -143,6 +143,8 @@ const CHECKPOINTS: Checkpoints = {
     kept:
       undoes === undefined ? [{ path: 'README.md', reason: 'it was changed since by somebody else' }] : [],
   }),
+  versions: async () => [],
+  content: async () => null,
   knows: async () => true,
   forget: async () => undefined,
 };

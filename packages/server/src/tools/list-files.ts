@@ -53,7 +53,13 @@ export const listFiles = (guard: Guard): Tool =>
     },
   });
 
-type Listed = { readonly path: string; readonly mark: '' | '/' | '@' };
+type Listed = {
+  readonly name: string;
+  readonly path: string;
+  /** to look at it before the next one: in its folder, which is held open until then */
+  readonly at: string;
+  readonly mark: '' | '/' | '@';
+};
 /** `at` is the path to open, `path` its location; `shown` is set for the requested folder. */
 type Start = { readonly at: string; readonly path: string; readonly shown?: string };
 
@@ -61,7 +67,7 @@ type Start = { readonly at: string; readonly path: string; readonly shown?: stri
  * Sorted by name, each folder directly before its content. Follows no links, even if a folder is replaced by
  * one.
  */
-async function* entriesOf(
+export async function* entriesOf(
   { at, path: folder, shown }: Start,
   depth: number,
   hide: readonly string[],
@@ -80,8 +86,10 @@ async function* entriesOf(
   for (const entry of entries) {
     const path = join(folder, entry.name);
     if (isHidden(hide, path)) continue;
-    yield { path, mark: entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : '' };
+    const at = join(opened.at, entry.name);
+    const mark = entry.isDirectory() ? '/' : entry.isSymbolicLink() ? '@' : '';
+    yield { name: entry.name, path, at, mark };
     if (entry.isDirectory() && depth > 1 && !CLOSED.has(entry.name))
-      yield* entriesOf({ at: join(opened.at, entry.name), path }, depth - 1, hide);
+      yield* entriesOf({ at, path }, depth - 1, hide);
   }
 }

@@ -40,7 +40,7 @@ export const ACCEPTED = [
   '.log',
 ].join();
 
-const size = (bytes: number): string =>
+export const size = (bytes: number): string =>
   bytes >= MEBIBYTE ? `${(bytes / MEBIBYTE).toFixed(1)} MB` : `${Math.ceil(bytes / 1024)} KB`;
 
 const OLD_FORMAT = /\.(?:doc|xls|ppt)$/i;

@@ -183,6 +183,7 @@ const KEYS = [
   ['Alt+Enter', 'Steer: the agent reads this message with its next step'],
   ['Ctrl+Enter', 'Interrupt the agent with this message'],
   ['Shift+Enter', 'New line'],
+  ['@', 'Mention a file of the working folder'],
   ['↑ ↓', 'Recall earlier messages (empty field)'],
   ['Escape', 'Leave the message field, or go to the pending approval'],
 ] as const;

@@ -1,5 +1,5 @@
 /** The message field: text with attachments, or a slash command. */
-import type { Part } from '@parlance/protocol';
+import type { Part, SessionId } from '@parlance/protocol';
 import {
   type ClipboardEvent,
   type KeyboardEvent,
@@ -27,6 +27,8 @@ import {
   NotAdded,
   problemWith,
 } from './attachments.ts';
+import { completed, type Mention, mentionAt, mentionOf, namedPath } from './mention.ts';
+import { receiveMentions } from './preview.ts';
 import {
   type Choice,
   type NamedSkill,
@@ -49,6 +51,8 @@ type ComposerProps = {
   readonly draft: string;
   /** whose folder may have skills; absent for a session that does not exist yet */
   readonly session?: string;
+  /** without `session`: what one would begin with, whose files can be mentioned */
+  readonly begin?: { readonly agent?: string | undefined; readonly cwd?: string | undefined };
   /** the page is left when the message is accepted: what is typed meanwhile is not sent */
   readonly sendsOnce?: boolean;
   /** a turn is running: a message is queued, joins or interrupts it */
@@ -105,10 +109,47 @@ function useNamed(isSlash: boolean, session: string | undefined) {
   return { skills, offers };
 }
 
+/** A search waits until so much time has passed without a key. */
+const PAUSE_MS = 100;
+
+/** The files that the mention can mean; what was found last while it is typed further. */
+function useMentions(
+  mention: Mention | null,
+  session: string | undefined,
+  begin: ComposerProps['begin'],
+): readonly Choice[] {
+  const [found, setFound] = useState<readonly string[]>([]);
+  const typed = mention?.typed ?? null;
+  const { agent, cwd } = begin ?? {};
+  useEffect(() => {
+    if (typed === null) return setFound([]);
+    const stop = new AbortController();
+    const place = session === undefined ? { agent, cwd } : { session: session as SessionId };
+    const search = () =>
+      parlance.files.list({ ...place, q: typed, signal: stop.signal }).then(
+        ({ paths = [] }) => !stop.signal.aborted && setFound(paths),
+        // Such as an agent that reads no files.
+        () => !stop.signal.aborted && setFound([]),
+      );
+    const timer = setTimeout(search, PAUSE_MS);
+    return () => {
+      clearTimeout(timer);
+      stop.abort();
+    };
+  }, [typed, session, agent, cwd]);
+  return typed === null
+    ? []
+    : found.slice(0, MOST_FILES).map((path) => ({ ...namedPath(path), text: path, path, complete: false }));
+}
+
+/** More are found by typing. */
+const MOST_FILES = 12;
+
 export function Composer(props: ComposerProps) {
   const {
     draft,
     session,
+    begin,
     running,
     sendsOnce = false,
     earlier = [],
@@ -136,7 +177,11 @@ export function Composer(props: ComposerProps) {
   useKeptFocus(area);
   const { providers } = useListedModels();
   const { skills, offers } = useNamed(text.startsWith('/'), session);
-  const choices = dismissed ? [] : slashChoices(text, about, providers ?? [], skills, offers);
+  const [cursor, setCursor] = useState(0);
+  const paths = useMentions(dismissed ? null : mentionAt(text, cursor), session, begin);
+  const choices: readonly Choice[] = dismissed
+    ? []
+    : [...slashChoices(text, about, providers ?? [], skills, offers), ...paths];
   const at = Math.min(chosen, choices.length - 1);
   const empty = text.trim() === '' && files.attached.length === 0;
 
@@ -216,7 +261,30 @@ export function Composer(props: ComposerProps) {
     area.current?.focus();
   }
 
+  /** Puts the cursor there once the text has changed. */
+  function write(next: string, cursor: number): void {
+    change(next);
+    setCursor(cursor);
+    requestAnimationFrame(() => area.current?.setSelectionRange(cursor, cursor));
+  }
+  function name(path: string): void {
+    const before = typed.current.slice(0, cursor);
+    const start = before === '' || /\s$/.test(before) ? before : `${before} `;
+    const named = `${start}${mentionOf(path)} `;
+    write(named + typed.current.slice(cursor), named.length);
+    area.current?.focus();
+  }
+  const latestName = useRef(name);
+  latestName.current = name;
+  useEffect(() => receiveMentions((path) => latestName.current(path)), []);
+
   function choose(choice: Choice): void {
+    const mention = choice.path === undefined ? null : mentionAt(text, cursor);
+    if (mention && choice.path !== undefined) {
+      const { text: next, cursor: at } = completed(text, mention, choice.path);
+      write(next, at);
+      return;
+    }
     const slash = choice.complete ? parseSlash(choice.text) : null;
     if (slash) void run(slash);
     else change(choice.text);
@@ -294,7 +362,11 @@ export function Composer(props: ComposerProps) {
           aria-controls={choices.length > 0 ? menu : undefined}
           aria-activedescendant={choices.length > 0 ? optionId(menu, at) : undefined}
           placeholder={placeholder}
-          onChange={(event) => change(event.target.value)}
+          onChange={(event) => {
+            change(event.target.value);
+            setCursor(event.target.selectionStart);
+          }}
+          onSelect={(event) => setCursor(event.currentTarget.selectionStart)}
           onKeyDown={onKeyDown}
           onPaste={onPaste}
         />
@@ -477,19 +549,26 @@ type SlashMenuProps = {
 
 const optionId = (id: string, index: number): string => `${id}-${index}`;
 
-/** Completions of a slash command. The focus stays in the message; arrow keys move, Enter selects. */
+/** Completions of a slash command, or files to mention. The focus stays in the message; arrow keys move, Enter selects. */
 function SlashMenu({ id, choices, chosen, onChoose }: SlashMenuProps) {
   const list = useRef<HTMLDivElement>(null);
   useEffect(() => {
     list.current?.children[chosen]?.scrollIntoView({ block: 'nearest' });
   }, [chosen]);
   return (
-    <div className="slash-menu" role="listbox" id={id} ref={list} aria-label="Commands" tabIndex={0}>
+    <div
+      className="slash-menu"
+      role="listbox"
+      id={id}
+      ref={list}
+      aria-label={choices[0]?.path === undefined ? 'Commands' : 'Files'}
+      tabIndex={0}
+    >
       {choices.map((choice, index) => (
         // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the message
         // biome-ignore lint/a11y/useKeyWithClickEvents: the message field handles keys
         <div
-          key={choice.text}
+          key={choice.path ?? choice.text}
           role="option"
           id={optionId(id, index)}
           aria-selected={index === chosen}

@@ -1,10 +1,12 @@
 /** The panel beside the chat: what the agent has written, or the app of an MCP server, in a sandboxed frame. */
 import { type KeyboardEvent, useCallback, useEffect, useRef, useState } from 'react';
 import { IconButton } from '../components/controls.tsx';
+import { CanPreview } from '../markdown/code-block.tsx';
+import { Markdown } from '../markdown/markdown.tsx';
 import { useStore } from '../state/store.ts';
 import type { Mode } from './app-host.ts';
 import { AppView } from './app-view.tsx';
-import { closePreview, previewKey, previews, showPreview } from './preview.ts';
+import { closePreview, previewKey, previews, showPreview, type WrittenPreview } from './preview.ts';
 import { SandboxFrame } from './sandbox-frame.tsx';
 
 export function PreviewPanel() {
@@ -72,19 +74,30 @@ export function PreviewPanel() {
           onClose={close}
         />
       ) : (
-        <WrittenPage key={previewKey(shown)} html={shown.code} />
+        <>
+          <Previewed key={previewKey(shown)} {...shown} />
+          <p className="hint">Written by the agent. It loads no files, and sees nothing of this page.</p>
+        </>
       )}
     </aside>
+  );
+}
+
+/** Pages run in a frame. Markdown and diagrams are drawn as in an answer, which has no scripts. */
+export function Previewed({ kind, code }: WrittenPreview) {
+  if (kind === 'html' || kind === 'svg') return <WrittenPage html={code} />;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable content must be reachable by keyboard
+    <div className="previewed" tabIndex={0}>
+      <CanPreview value={false}>
+        <Markdown text={kind === 'markdown' ? code : `~~~~~~mermaid\n${code}\n~~~~~~`} />
+      </CanPreview>
+    </div>
   );
 }
 
 /** SVG is shown as part of a page, too. */
 function WrittenPage({ html }: { readonly html: string }) {
   const frame = useRef<HTMLIFrameElement>(null);
-  return (
-    <>
-      <SandboxFrame ref={frame} html={html} title="Preview of what the agent wrote" />
-      <p className="hint">Written by the agent. It loads no files, and sees nothing of this page.</p>
-    </>
-  );
+  return <SandboxFrame ref={frame} html={html} title="Preview of what the agent wrote" />;
 }

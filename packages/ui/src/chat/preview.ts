@@ -1,14 +1,19 @@
-/** What is shown beside the chat: HTML and SVG that the agent has written, apps of MCP servers, and what was shown before. */
+/**
+ * What is shown beside the chat: code that the agent has written and that can be looked at, apps of MCP servers, or files of the
+ * working folder.
+ */
 import type { CallView } from '@parlance/sdk';
 import { store } from '../state/store.ts';
 
+export type PreviewKind = 'html' | 'svg' | 'markdown' | 'mermaid';
+export type WrittenPreview = { readonly kind: PreviewKind; readonly code: string };
 export type Preview =
-  | { readonly kind: 'html' | 'svg'; readonly code: string }
+  | WrittenPreview
   /** the app of a call of the session */
   | { readonly kind: 'app'; readonly session: string; readonly call: CallView };
 
 type Previews = {
-  /** the versions that were opened, the last one at the end */
+  /** those that were opened, the last one at the end */
   readonly all: readonly Preview[];
   readonly at: number;
   readonly isOpen: boolean;
@@ -18,11 +23,21 @@ const MAX_KEPT = 20;
 
 export const previews = store<Previews>({ all: [], at: 0, isOpen: false });
 
-/** Null for code that is not shown. */
-export function previewKind(language: string, code: string): 'html' | 'svg' | null {
+const KINDS: Readonly<Record<string, PreviewKind>> = {
+  html: 'html',
+  htm: 'html',
+  svg: 'svg',
+  markdown: 'markdown',
+  md: 'markdown',
+  mermaid: 'mermaid',
+  mmd: 'mermaid',
+};
+
+/** By the language of a block or the ending of a file; null for code that is not shown. */
+export function previewKind(language: string, code: string): PreviewKind | null {
   const name = language.toLowerCase();
-  if (name === 'html' || name === 'htm') return 'html';
-  return name === 'svg' || (name === 'xml' && /^\s*(?:<\?xml[^>]*>\s*)?<svg\b/.test(code)) ? 'svg' : null;
+  const isSvg = name === 'xml' && /^\s*(?:<\?xml[^>]*>\s*)?<svg\b/.test(code);
+  return isSvg ? 'svg' : Object.hasOwn(KINDS, name) ? (KINDS[name] ?? null) : null;
 }
 
 /** The same for what is the same. */
@@ -32,8 +47,38 @@ export const previewKey = (shown: Preview): string =>
 export function openPreview(shown: Preview): void {
   const others = previews.get().all.filter((other) => previewKey(other) !== previewKey(shown));
   const all = [...others, shown].slice(-MAX_KEPT);
+  closeFiles();
   previews.set({ all, at: all.length - 1, isOpen: true });
 }
 
 export const showPreview = (at: number): void => previews.set({ ...previews.get(), at });
 export const closePreview = (): void => previews.set({ ...previews.get(), isOpen: false });
+
+// Files of the working folder.
+
+/** A folder, or a file in it. Paths are relative to the working folder of the session; `.` is that folder. */
+export type ShownFiles = { readonly session: string; readonly path: string; readonly isFile: boolean };
+
+export const shownFiles = store<ShownFiles | null>(null);
+
+export function openFiles(session: string, path = '.', isFile = false): void {
+  closePreview();
+  shownFiles.set({ session, path, isFile });
+}
+
+export const closeFiles = (): void => shownFiles.set(null);
+
+// Paths for the message that is being written.
+
+let write: ((path: string) => void) | null = null;
+
+/** Names a file in the message that is being written. */
+export const mention = (path: string): void => write?.(path);
+
+/** The field receives mentions until the returned function is called. */
+export function receiveMentions(receive: (path: string) => void): () => void {
+  write = receive;
+  return () => {
+    if (write === receive) write = null;
+  };
+}

@@ -40,6 +40,8 @@ export type Choice = {
   readonly about: string;
   /** choosing it runs it */
   readonly complete: boolean;
+  /** the file that it mentions, instead of `text` */
+  readonly path?: string;
 };
 
 /** Whether models are completed, whose list should be loaded. */

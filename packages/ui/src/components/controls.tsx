@@ -52,6 +52,7 @@ const PATHS = {
   thought: 'M12 4a6 6 0 0 1 3 11v2H9v-2a6 6 0 0 1 3-11ZM10 20h4',
   plan: 'M5 6l1.5 1.5L9 5M5 12l1.5 1.5L9 11M5 18l1.5 1.5L9 17M12 6h7M12 12h7M12 18h7',
   image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9.5h.01',
+  mention: 'M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8ZM16 8v5.5a2.5 2.5 0 0 0 5 0V12a9 9 0 1 0-4 7.5',
   file: 'M6 3h8l4 4v14H6zM14 3v4h4',
   folder: 'M3 6h6l2 2h10v11H3z',
   leave: 'M14 4H5v16h9M10 12h10M17 8.5l3.5 3.5-3.5 3.5',

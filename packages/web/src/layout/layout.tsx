@@ -2,7 +2,7 @@
 
 import type { CallOptions } from '@parlance/sdk';
 import { dollars } from '@parlance/ui/chat/cost.ts';
-import { closePreview, previews } from '@parlance/ui/chat/preview.ts';
+import { closeFiles, closePreview, previews, shownFiles } from '@parlance/ui/chat/preview.ts';
 import { Button, Icon, IconButton, Notice, Toasts } from '@parlance/ui/components/controls.tsx';
 import { CanPreview } from '@parlance/ui/markdown/code-block.tsx';
 import { useConnection, useDisconnected } from '@parlance/ui/state/activity.ts';
@@ -23,17 +23,24 @@ const PreviewPanel = lazy(async () => {
   return { default: Panel };
 });
 
+const FilesPanel = lazy(async () => {
+  const { FilesPanel: Panel } = await import('../pages/chat/files-panel.tsx');
+  return { default: Panel };
+});
+
 /** The sidebar is beside the page. */
 const WIDE = '(min-width: 801px)';
 
 export function Layout({ route, children }: { route: Route; children: ReactNode }) {
   const [open, setOpen] = useState(false);
   const { isOpen: isPreviewing } = useStore(previews);
+  const files = useStore(shownFiles);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: navigation closes the drawer
   useEffect(() => {
     setOpen(false);
     closePreview();
+    closeFiles();
   }, [route]);
   useEffect(() => {
     if (!open) return;
@@ -70,6 +77,11 @@ export function Layout({ route, children }: { route: Route; children: ReactNode 
       {isPreviewing && (
         <Suspense>
           <PreviewPanel />
+        </Suspense>
+      )}
+      {files && (
+        <Suspense>
+          <FilesPanel {...files} />
         </Suspense>
       )}
       <Toasts />

@@ -206,6 +206,8 @@ describe('a rewind', () => {
     const wrap = (checkpoints: Checkpoints): Checkpoints => ({
       before: (...given) => checkpoints.before(...given),
       preview: (...given) => checkpoints.preview(...given),
+      versions: (...given) => checkpoints.versions(...given),
+      content: (...given) => checkpoints.content(...given),
       knows: (...given) => checkpoints.knows(...given),
       forget: (...given) => checkpoints.forget(...given),
       restore: async (request) => {
@@ -270,6 +272,8 @@ describe('after the process was killed', () => {
     const wrap = (checkpoints: Checkpoints): Checkpoints => ({
       before: (...given) => checkpoints.before(...given),
       preview: (...given) => checkpoints.preview(...given),
+      versions: (...given) => checkpoints.versions(...given),
+      content: (...given) => checkpoints.content(...given),
       knows: (...given) => checkpoints.knows(...given),
       forget: (...given) => checkpoints.forget(...given),
       restore: async (request) => {

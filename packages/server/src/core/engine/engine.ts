@@ -59,6 +59,7 @@ import {
 import type { Completion } from './questions.ts';
 import type { PreviewedRewind, RewindQuestion } from './rewind.ts';
 import type { Session, TurnLabeller } from './session.ts';
+import type { FilesPlace, SessionFiles } from './session-files.ts';
 import type { SessionSnapshot, Sink } from './snapshot.ts';
 import { subscriptions, type Watch, type WatchOptions } from './subscriptions.ts';
 
@@ -92,6 +93,11 @@ export interface Engine {
   skills(principal: Principal, ref: SessionRef | null): Promise<readonly Skill[]>;
   /** Folders in which sessions may work: those in `path`, or if null the topmost ones. Throws `invalid` for a path where they may not. */
   folders(path: string | null): Promise<FolderContents>;
+  /**
+   * The files of the session's working folder, or of one in which a session could begin. Throws `forbidden` if its agent cannot read
+   * files.
+   */
+  files(principal: Principal, place: FilesPlace): Promise<SessionFiles>;
   /** Deletes the session permanently and stops a running turn. Throws `not_found` if it does not exist. */
   erase(ref: SessionRef, caller: Caller): Promise<void>;
 

@@ -50,6 +50,7 @@ import { eventsBackwards, storedEvents } from './event-pages.ts';
 import { checkLinks, type LinkedInput } from './links.ts';
 import { currentUse, offeredTo, providerOf, requestFor, toolSpec } from './model-step.ts';
 import { type Completion, summarise } from './questions.ts';
+import { type FilesPlace, type SessionFiles, sessionFiles } from './session-files.ts';
 import { type SessionSnapshot, snapshotOf } from './snapshot.ts';
 
 export type GrantPage = {
@@ -77,7 +78,8 @@ export type Queries = ReturnType<typeof queries>;
 const ownerFor = (principal: Principal): PrincipalId | undefined =>
   principal.role === 'admin' ? undefined : principal.id;
 
-export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
+export function queries(internals: EngineInternals) {
+  const { parts, deps, resolver, sessions } = internals;
   const { store, log } = parts;
 
   const snapshot = (ref: SessionRef): Promise<SessionSnapshot> =>
@@ -221,6 +223,9 @@ export function queries({ parts, deps, resolver, sessions }: EngineInternals) {
       const place = { owner: ref?.owner ?? owner, root: cwd ?? root };
       return (await project.load(place, await project.look(place))).skills;
     },
+
+    files: (principal: Principal, place: FilesPlace): Promise<SessionFiles> =>
+      sessionFiles(internals, principal, place),
 
     checkCall(name: string, input: JsonObject): void {
       possibleCall(parts.tools, name, input);

@@ -1,6 +1,7 @@
 import type { Delegation, DurableEvent, DurableEventBody, QuestionContent } from '@parlance/protocol';
 import type { Clock } from '../../lib/clock.ts';
 import type { Checkpoints } from '../ports/checkpoints.ts';
+import type { FolderFiles } from '../ports/folder-files.ts';
 import type { Project } from '../ports/project.ts';
 import type { ContextItem, Provider } from '../ports/provider.ts';
 import type { SessionRef } from '../ports/session-ref.ts';
@@ -31,6 +32,8 @@ export type TurnDeps = Observers & {
   readonly checkpoints?: Checkpoints | undefined;
   /** absent: sub-agents work in the folder of their parent */
   readonly worktrees?: Worktrees | undefined;
+  /** for people; absent if they cannot look at files */
+  readonly files?: FolderFiles;
   readonly approvalMode: ApprovalMode;
   /** why no session may run in full-auto, or null; sessions and agents that are set to it are in `suggest` then */
   readonly fullAutoProblem: string | null;

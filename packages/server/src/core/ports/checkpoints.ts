@@ -57,6 +57,23 @@ export type RewindPreview = {
   readonly more: number;
 };
 
+/** What a call has made of a file. */
+export type FileVersion = {
+  /** hash of the content */
+  readonly version: string;
+  /** the file has this content now */
+  readonly isCurrent?: true;
+  /** absent for the content from before the first call */
+  readonly by?: {
+    readonly turn: TurnId;
+    readonly call: CallId;
+    /** number of an event of the turn */
+    readonly seq: number;
+  };
+};
+
+export type VersionedFile = Pick<RewindRequest, 'session' | 'root'> & { readonly path: string };
+
 export interface Checkpoints {
   /**
    * Stores what the call may change, as it is now: durable when it resolves. The returned function is called when the call
@@ -67,6 +84,10 @@ export interface Checkpoints {
   preview(request: Pick<RewindRequest, 'session' | 'root'> & RewindTarget): Promise<RewindPreview>;
   /** Restores the files. Called again after a crash: it then completes what was begun. */
   restore(request: RewindRequest): Promise<RewoundFiles>;
+  /** Contents of a file that are still stored, the oldest first. What was taken back is left out. */
+  versions(file: VersionedFile): Promise<readonly FileVersion[]>;
+  /** Null if `versions` does not name it. */
+  content(file: VersionedFile & { readonly version: string }): Promise<Uint8Array<ArrayBuffer> | null>;
   /** Whether there is anything about the session. */
   knows(session: CheckpointedSession): Promise<boolean>;
   /** Removes everything about the session. */

@@ -25,6 +25,7 @@ import { HTTP_STATUS, retryText } from '../kit/faults.ts';
 import type { SubscriptionHub } from '../kit/subscription-hub.ts';
 import { adminEndpoints, priceEndpoints } from './admin.ts';
 import { approvalEndpoints } from './approvals.ts';
+import { fileEndpoints } from './files.ts';
 import { apiKeyEndpoints, pairingEndpoints } from './keys.ts';
 import { mcpUserEndpoints } from './mcp.ts';
 import { promptEndpoints } from './prompts.ts';
@@ -48,6 +49,7 @@ const HTTP_PATHS = [
   '/approvals/*',
   '/admin/*',
   '/grants',
+  '/files/*',
   '/instructions',
   '/skills',
   '/folders',
@@ -71,6 +73,7 @@ export const native = defineDialect({
       ...streamEndpoints,
       ...approvalEndpoints,
       ...shareEndpoints,
+      ...fileEndpoints,
       ...priceEndpoints,
       ...usageEndpoints,
       ...apiKeyEndpoints,
@@ -140,6 +143,7 @@ function description(): Description {
       403: error('The role lacks the permission'),
       404: error('Not found, or it belongs to another user'),
       409: error('Not possible in the current state'),
+      413: error('Too large'),
       429: error('Rate limited; Retry-After is in seconds'),
       502: error('The model API is unreachable'),
     },

@@ -14,9 +14,11 @@ import type {
   CheckpointedCall,
   CheckpointedSession,
   Checkpoints,
+  FileVersion,
   PreviewedFile,
   RewindRequest,
   RewindTarget,
+  VersionedFile,
 } from '../../core/ports/checkpoints.ts';
 import type { Log } from '../../core/ports/telemetry.ts';
 import { isReservedName } from '../git-folder.ts';
@@ -310,6 +312,26 @@ export class LocalCheckpoints implements Checkpoints {
   }
 
   // Rewinds.
+
+  async versions(file: VersionedFile): Promise<readonly FileVersion[]> {
+    if (!existsSync(this.#path)) return [];
+    const root = realpathSync(file.root);
+    const bounds = { root, ...this.options.guard };
+    const path = relative(root, (await confine(bounds, file.path)).path);
+    const now = await look(bounds, path);
+    const current = now?.kind === 'file' ? now.content : null;
+    const versions = (await this.#open()).versions(file.session, root, path);
+    const last = versions.pop();
+    return last ? [...versions, { ...last, ...(last.version === current && { isCurrent: true }) }] : [];
+  }
+
+  async content({
+    version,
+    ...file
+  }: VersionedFile & { readonly version: string }): Promise<Uint8Array<ArrayBuffer> | null> {
+    const isOne = (await this.versions(file)).some((one) => one.version === version);
+    return isOne ? (await this.#open()).content(version) : null;
+  }
 
   async knows(session: CheckpointedSession): Promise<boolean> {
     return existsSync(this.#path) && (await this.#open()).knows(session);

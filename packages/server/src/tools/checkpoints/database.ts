@@ -1,7 +1,7 @@
 /** The tables of checkpoints: one SQLite file in the data folder. What a method has stored is synced when it returns. */
 import { Database } from 'bun:sqlite';
 import type { CallId, RewoundFiles, TurnId } from '@parlance/protocol';
-import type { CheckpointedSession } from '../../core/ports/checkpoints.ts';
+import type { CheckpointedSession, FileVersion } from '../../core/ports/checkpoints.ts';
 import type { State } from './entry.ts';
 import type { Manifest, Seen } from './scan.ts';
 
@@ -108,7 +108,7 @@ export class CheckpointDatabase {
     if (this.#batchBytes >= BATCH_BYTES) this.#store(() => undefined);
   }
 
-  content(hash: string): Uint8Array | null {
+  content(hash: string): Uint8Array<ArrayBuffer> | null {
     const found = this.#db
       .query<{ bytes: Uint8Array }, [string]>('SELECT bytes FROM contents WHERE hash = ?')
       .get(hash);
@@ -227,6 +227,27 @@ export class CheckpointDatabase {
         before: JSON.parse(row.before) as State,
         after: JSON.parse(row.after) as State,
       }));
+  }
+
+  /** The contents of one file, in order: before the first change, and after each. */
+  versions(session: CheckpointedSession, folder: string, path: string): FileVersion[] {
+    type Row = { before: string; after: string; turn: TurnId; call: CallId; seq: number };
+    const rows = this.#db
+      .query<Row, [string, string, number, string, string]>(
+        `SELECT before, after, turn, call, seq FROM changes
+         WHERE owner = ? AND session = ? AND created = ? AND folder = ? AND path = ? AND active = 1 ORDER BY id`,
+      )
+      .all(...keyOf(session), folder, path);
+    const versions: FileVersion[] = [];
+    const add = (state: State, by?: FileVersion['by']) => {
+      if (state?.kind !== 'file' || versions.at(-1)?.version === state.content) return;
+      if (this.has(state.content)) versions.push({ version: state.content, ...(by && { by }) });
+    };
+    for (const [index, { before, after, turn, call, seq }] of rows.entries()) {
+      if (index === 0) add(JSON.parse(before) as State);
+      add(JSON.parse(after) as State, { turn, call, seq });
+    }
+    return versions;
   }
 
   knows(session: CheckpointedSession): boolean {

@@ -60,8 +60,7 @@ export async function scan(bounds: Bounds, options: ScanOptions): Promise<Manife
   const hide = bounds.hide.map((path) => realpathOr(resolve(path)));
   const startedAt = Date.now();
   let bytes = 0;
-  const walk = new Walk({ ...options, root, hide });
-  await walk.go((folder, path, found) => {
+  await walkFolder(bounds, options, (folder, path, found) => {
     if (found.isFile() && found.size <= MAX_FILE_BYTES) bytes += Number(found.size);
     if (bytes > maxBytes) throw new TooLarge(`the folder has more than ${megabytes(maxBytes)} of files`);
     const mark = markOf(found);
@@ -93,6 +92,20 @@ export async function scan(bounds: Bounds, options: ScanOptions): Promise<Manife
     }
   }
   return entries;
+}
+
+/**
+ * Visits everything but git folders, packages, hidden files and what `.gitignore` files name, without following links. Throws
+ * `TooLarge` above a limit.
+ */
+export async function walkFolder(
+  bounds: Bounds,
+  options: Pick<ScanOptions, 'maxEntries' | 'signal'> & { readonly known?: Manifest },
+  visit: Visit,
+): Promise<void> {
+  const root = await realpath(bounds.root);
+  const hide = bounds.hide.map((path) => realpathOr(resolve(path)));
+  await new Walk({ known: new Map(), ...options, root, hide }).go(visit);
 }
 
 const hasContent = (entry: Entry, isKept: ScanOptions['isKept']): boolean =>

@@ -2,7 +2,7 @@
 import type { Ask } from '@parlance/protocol';
 import { type CSSProperties, useMemo, useState } from 'react';
 import { MAX_HIGHLIGHTED_LENGTH, useHighlighter } from '../../markdown/code-block.tsx';
-import { Button } from '../controls.tsx';
+import { Button, IconButton } from '../controls.tsx';
 import {
   type ColouredRun,
   colouredRuns,
@@ -43,9 +43,14 @@ export function PatchView({ patch, replaces = [], files: known }: PatchProps) {
   return <FilesView files={files} replaces={replaces} />;
 }
 
-type FilesProps = { readonly files: readonly KnownFile[]; readonly replaces?: readonly string[] };
+type FilesProps = {
+  readonly files: readonly KnownFile[];
+  readonly replaces?: readonly string[];
+  /** opens the file as it is now */
+  readonly onOpen?: ((path: string) => void) | null;
+};
 
-export function FilesView({ files, replaces = [] }: FilesProps) {
+export function FilesView({ files, replaces = [], onOpen = null }: FilesProps) {
   return (
     <div className="patch">
       {files.map(({ file, hunks }, at) => (
@@ -55,6 +60,7 @@ export function FilesView({ files, replaces = [] }: FilesProps) {
           file={file}
           hunks={hunks}
           replaced={replaces.includes(file.moveTo ?? file.path)}
+          onOpen={onOpen}
         />
       ))}
     </div>
@@ -65,9 +71,10 @@ type FileProps = {
   readonly file: PatchedFile;
   readonly hunks: readonly number[];
   readonly replaced: boolean;
+  readonly onOpen: ((path: string) => void) | null;
 };
 
-function FileView({ file, hunks, replaced }: FileProps) {
+function FileView({ file, hunks, replaced, onOpen }: FileProps) {
   const [whole, setWhole] = useState(false);
   const rows = file.runs.reduce((sum, run) => sum + heightOf(run), 0);
   const shown = useMemo(
@@ -86,6 +93,13 @@ function FileView({ file, hunks, replaced }: FileProps) {
         {replaced && <span className="patch-removed">overwrites an existing file</span>}
         {file.added > 0 && <span className="patch-added">+{file.added}</span>}
         {file.removed > 0 && <span className="patch-removed">−{file.removed}</span>}
+        {onOpen && file.change !== 'delete' && (
+          <IconButton
+            icon="eye"
+            label={`Open ${file.moveTo ?? file.path}`}
+            onClick={() => onOpen(file.moveTo ?? file.path)}
+          />
+        )}
       </header>
       {file.change === 'delete' && rows === 0 && (
         <div className="patch-note">The content is not shown: the file is empty, very long or not text.</div>

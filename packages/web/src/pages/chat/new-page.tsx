@@ -65,7 +65,17 @@ export function NewChatPage() {
         <TourOffer />
       </div>
       <div className="chat-foot">
-        <Composer draft="new" sendsOnce running={false} onSend={send} onSlash={commands.onSlash}>
+        <Composer
+          draft="new"
+          begin={{
+            agent: now.agent ?? about.domains.find(({ id }) => id === domain)?.defaultAgent,
+            cwd: folder ?? undefined,
+          }}
+          sendsOnce
+          running={false}
+          onSend={send}
+          onSlash={commands.onSlash}
+        >
           <Pickers isNew chosen={now} onChoose={(change) => void choose(change)}>
             {may(about, 'chat:send') && <FolderPicker value={folder} onChoose={setFolder} />}
           </Pickers>

@@ -3,10 +3,12 @@
 import type { Part } from '@parlance/protocol';
 import type { PlanView, SessionView } from '@parlance/sdk';
 import { Announcer } from '@parlance/ui/chat/announcer.tsx';
+import { FilesOf } from '@parlance/ui/chat/changed-files.tsx';
 import { type Chosen, Pickers, useCommands } from '@parlance/ui/chat/commands.tsx';
 import { Composer } from '@parlance/ui/chat/composer.tsx';
 import { ConnectionChip } from '@parlance/ui/chat/connection-chip.tsx';
 import { costOfSession, dollars, modelOf, shortUsage, usageText } from '@parlance/ui/chat/cost.ts';
+import { closeFiles, openFiles, shownFiles } from '@parlance/ui/chat/preview.ts';
 import { Branches, IsLatest } from '@parlance/ui/chat/row.tsx';
 import {
   type Chosen as ChosenVersions,
@@ -23,6 +25,7 @@ import {
   Collapsible,
   Empty,
   Icon,
+  IconButton,
   Notice,
   toast,
 } from '@parlance/ui/components/controls.tsx';
@@ -58,6 +61,14 @@ export function ChatPage({ id }: { id: string }) {
             )}
             <DriverChip session={id} running={view.status === 'running'} />
             <ConnectionChip connection={connection} retryNow={followed.retryNow} />
+            {view.seq > 0 && (
+              <IconButton
+                className="bar-files"
+                icon="folder"
+                label="Files"
+                onClick={() => (shownFiles.get() ? closeFiles() : openFiles(id))}
+              />
+            )}
             <a
               className="icon-button bar-timeline"
               href={hrefOf({ page: 'timeline', id })}
@@ -155,7 +166,9 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
       )}
       <IsLatest value={shown.isLatest}>
         <Branches value={branches}>
-          <Transcript session={id} rows={rows} target={target} needsApproval={view.pending !== null} />
+          <FilesOf value={id}>
+            <Transcript session={id} rows={rows} target={target} needsApproval={view.pending !== null} />
+          </FilesOf>
         </Branches>
       </IsLatest>
       <div className="chat-foot">
@@ -308,7 +321,13 @@ function SessionActions({ id, view }: { id: string; view: SessionView }) {
   };
   return (
     <>
-      <Menu label="Session actions" items={() => sessionMenu(menu)} />
+      <Menu
+        label="Session actions"
+        items={() => [
+          { label: 'Files', icon: 'folder', onSelect: () => openFiles(id) },
+          ...sessionMenu(menu),
+        ]}
+      />
       {open && <SessionDialog open={open} onClose={() => setOpen(null)} />}
     </>
   );
