@@ -73,7 +73,11 @@ const reachesOf = ({ connect, load }: McpApp): string =>
     ...load.map((origin) => ['load', origin]),
   ]).toString();
 
-type OpenWish = { readonly wish: Wish; readonly answer: (allowed: boolean) => void };
+type OpenWish = {
+  readonly number: number;
+  readonly wish: Wish;
+  readonly answer: (allowed: boolean) => void;
+};
 
 /** One is shown at a time. */
 const MAX_WISHES = 5;
@@ -91,6 +95,7 @@ function RunningApp({
   const frame = useRef<HTMLIFrameElement>(null);
   const place = useRef<Place>({ mode, isDark: false, width: 0, height: 0 });
   const [isStopped, setStopped] = useState(false);
+  const count = useRef(0);
   const [calls] = useState(() => new AppCalls(session));
   const [wishes] = useState(() => store<readonly OpenWish[]>([]));
   const isDark = useDark();
@@ -112,7 +117,7 @@ function RunningApp({
               wishes.set(wishes.get().filter((open) => open !== added));
               resolve(allowed);
             };
-            const added = { wish, answer };
+            const added = { number: ++count.current, wish, answer };
             wishes.set([...wishes.get(), added]);
           }),
         show(wanted) {
@@ -203,15 +208,38 @@ function Asked({ calls }: { readonly calls: AppCalls }) {
   );
   return (
     <>
-      {view.pending && <ApprovalCard session={started.handle.id} approval={view.pending} />}
+      {view.pending && (
+        <Settled key={view.pending.approval}>
+          <ApprovalCard session={started.handle.id} approval={view.pending} />
+        </Settled>
+      )}
       {questions.map((question) => (
-        <QuestionCard key={question.question} question={question} />
+        <Settled key={question.question}>
+          <QuestionCard question={question} />
+        </Settled>
       ))}
     </>
   );
 }
 
 const silent = () => () => undefined;
+
+/** In milliseconds. */
+const SETTLE_MS = 600;
+
+/** An app can ask at the moment of a click: what it asks appears where its page was, and takes no click at first. */
+function Settled({ children }: { readonly children: ReactNode }) {
+  const [isNew, setNew] = useState(true);
+  useEffect(() => {
+    const timer = setTimeout(() => setNew(false), SETTLE_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <div className="app-ask" inert={isNew}>
+      {children}
+    </div>
+  );
+}
 
 type WishesProps = {
   readonly wishes: ReturnType<typeof store<readonly OpenWish[]>>;
@@ -222,7 +250,16 @@ type WishesProps = {
 function Wishes({ wishes, session, server }: WishesProps) {
   const [first] = useStore(wishes);
   if (!first) return null;
-  const { wish, answer } = first;
+  return (
+    <Settled key={first.number}>
+      <WishCard {...first} session={session} server={server} />
+    </Settled>
+  );
+}
+
+type WishProps = OpenWish & Pick<WishesProps, 'session' | 'server'>;
+
+function WishCard({ wish, answer, session, server }: WishProps) {
   const refuse = (
     <Button variant="quiet" onClick={() => answer(false)}>
       {wish.kind === 'link' ? 'Do not open' : 'Do not send'}
