@@ -96,12 +96,10 @@ describe.skipIf(NO_BROWSER)('nodes in the console', () => {
       await asked;
       await visible(other.getByRole('cell', { name: '1', exact: true }));
       const chat = await app.openBeside(page, '/sessions/driven');
-      await logIn(chat, 'ada');
       // A phone has no room for it.
       await chat.getByText(`node ${name}`).waitFor({ state: 'attached' });
       await expectAccessible(chat);
       const timeline = await app.openBeside(page, '/timeline/driven');
-      await logIn(timeline, 'ada');
       await timeline.getByText(`node ${name}`).waitFor({ state: 'attached' });
       model.end();
       for (const one of [chat, timeline]) await removed(one.getByText(`node ${name}`));

@@ -191,7 +191,7 @@ export const McpApp = z.object({
   resource: z.string().describe('its address at the server, `ui://…`'),
   html: z.string().describe('the page: hostile content, for a frame with an origin of its own'),
   connect: z.array(z.string()).describe('public origins that it wants to send requests to'),
-  load: z.array(z.string()).describe('public origins that it wants to load files from'),
+  load: z.array(z.string()).describe('public origins whose files it wants to load'),
   tool: z.record(z.string(), z.json()).describe('the definition of the tool'),
   tools: z
     .record(z.string(), z.string())
