@@ -226,10 +226,12 @@ export class Client {
     let isUnsure = sent.acked !== null;
     for (let attempt = 0; attempt < 4; attempt++) {
       const outcome = await this.#call((node) =>
-        // A node that has not noticed a failover yet may not know what it has lost.
-        node.engine
-          .send(ref, command, this.#caller(node, key))
-          .then((receipt) => ({ ...receipt, isSure: node.hasNoticed })),
+        node.engine.send(ref, command, this.#caller(node, key)).then((receipt) => {
+          const isRepeated = !receipt.events.some(({ type }) => type === 'input.accepted');
+          // A node that has not noticed a failover yet may not know what was lost.
+          if (isRepeated && node.hasNoticed && this.options.erases === 0) oracles.repeated(sent);
+          return receipt;
+        }),
       );
       if (outcome === 'unknown') {
         isUnsure = true;
@@ -246,11 +248,10 @@ export class Client {
         await this.process.sleep(this.random.latency(200));
         continue;
       }
-      const { events, seq, isSure } = outcome.value;
+      const { events, seq } = outcome.value;
       this.#learn(ref, seq);
       const accepted = events.find(({ type }) => type === 'input.accepted');
       if (accepted) sent.acked = { at: world.now, seq: accepted.seq, id: accepted.id };
-      else if (this.options.erases === 0 && isSure) oracles.repeated(sent);
       world.trace(this.name, `is acknowledged "${text}" at ${ref.id} ${accepted?.seq ?? 'repeated'}`);
       return;
     }
