@@ -8,7 +8,7 @@ import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { removed, visible } from './console.ts';
 import { DictatedChat } from './dictated-chat.ts';
-import { layoutProblems } from './layout.ts';
+import { everyScreen } from './every-screen.ts';
 
 const PIXEL =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -28,24 +28,6 @@ const write = (path: string, content: string | Uint8Array) => {
   mkdirSync(join(at, '..'), { recursive: true });
   writeFileSync(at, content);
 };
-
-async function everyScreen(name: string): Promise<void> {
-  await prepare(page);
-  for (const width of [320, 768, 1_440, 2_560]) {
-    await page.setViewportSize({ width, height: 900 });
-    for (const colorScheme of ['light', 'dark'] as const) {
-      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
-      expect([width, colorScheme, await accessibilityProblems(page, 'all')]).toEqual([
-        width,
-        colorScheme,
-        [],
-      ]);
-    }
-    expect([width, await layoutProblems(page)]).toEqual([width, []]);
-    if (process.env.PICTURES) await page.screenshot({ path: `${process.env.PICTURES}/${name}-${width}.png` });
-  }
-  await page.setViewportSize({ width: 1_440, height: 900 });
-}
 
 describe.skipIf(NO_BROWSER)('files', () => {
   beforeAll(async () => {
@@ -79,7 +61,7 @@ describe.skipIf(NO_BROWSER)('files', () => {
       'program.bin',
       'report.pdf',
     ]);
-    await everyScreen('list');
+    await everyScreen(page, 'files-list');
     await open('page.html');
     await visible(page.frameLocator('.files iframe').getByRole('heading', { name: 'fetch refused' }));
     expect(chat.app.problems().filter((problem) => !problem.includes('Content Security Policy'))).toEqual([]);
@@ -106,7 +88,7 @@ describe.skipIf(NO_BROWSER)('files', () => {
     await open('src');
     await open('my notes.md');
     await visible(panel().getByRole('heading', { name: 'Notes' }).last());
-    await everyScreen('markdown');
+    await everyScreen(page, 'files-markdown');
     await panel().press('Escape');
     await removed(panel());
   });
@@ -181,7 +163,7 @@ describe.skipIf(NO_BROWSER)('files', () => {
     await panel().getByRole('button', { name: 'Earlier version' }).click();
     await visible(heading.filter({ hasText: 'The first draft' }));
     await visible(panel().getByRole('link', { name: 'Written in this turn' }));
-    await everyScreen('versions');
+    await everyScreen(page, 'files-versions');
     write('draft.html', '<h1>By hand</h1>');
     await panel().getByRole('button', { name: 'Back to the folder' }).click();
     await open('draft.html');

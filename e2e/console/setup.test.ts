@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Page } from 'playwright-core';
 import type { Json } from '../../packages/protocol/src/index.ts';
-import { connect } from '../../packages/sdk/src/index.ts';
+import { connect, type McpServer } from '../../packages/sdk/src/index.ts';
 import { startTestServer } from '../../packages/server/src/testing/server.ts';
 import { accessibilityProblems, prepare } from './axe.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, chooseOption, openConsole, removed, validationMessageOf, visible } from './console.ts';
+import { everyScreen } from './every-screen.ts';
 
 const TEST_SERVER = join(import.meta.dir, '../../packages/server/src/testing/tools/mcp-server.ts');
 
@@ -72,6 +73,11 @@ async function change(values: Readonly<Record<string, Json>>): Promise<void> {
 async function instructionsOf(agent: string): Promise<string | undefined> {
   const { agents } = await (await adminApi()).agents();
   return agents.find(({ id }) => id === agent)?.instructions;
+}
+
+async function mcpServerOf(name: string): Promise<McpServer | undefined> {
+  const servers = await (await adminApi()).mcp();
+  return servers.find((server) => server.name === name);
 }
 
 const provider = (page: Page, name: string) => page.getByRole('radio', { name, exact: true });
@@ -412,6 +418,56 @@ describe.skipIf(NO_BROWSER)('setup', () => {
     expect(await problemsOn(page)).toEqual([]);
     await removal.getByRole('button', { name: 'Remove' }).click();
     await removed(row);
+    await page.context().close();
+  });
+
+  test('servers of another program are pasted, and tools are turned off and on', async () => {
+    const page = await signedIn('/admin?section=mcp');
+    await page.getByRole('button', { name: 'Paste JSON' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add servers of another program' });
+    const json = {
+      mcpServers: {
+        pasted: { command: process.execPath, args: [TEST_SERVER], env: { SERVER_TOKEN: 'hunter2' } },
+        'left open': { url: 'https://open.example/mcp', headers: { Authorization: '<token>' } },
+        old: { type: 'sse', url: 'https://old.example/sse' },
+      },
+    };
+    await dialog.getByRole('textbox').fill('{ no');
+    await visible(dialog.getByText('This is not valid JSON.'));
+    await dialog.getByRole('textbox').fill(JSON.stringify(json, null, 2));
+    await visible(dialog.getByText('To fill in afterwards with Edit: Authorization'));
+    await visible(dialog.getByText('“old” is left out'));
+    await everyScreen(page, 'mcp-paste');
+    await dialog.getByRole('button', { name: 'Add 2 servers' }).click();
+    const card = page.getByRole('listitem').filter({ hasText: 'pasted' });
+    await visible(card.getByText('ready', { exact: true }));
+    await card.getByText('12 tools', { exact: true }).click();
+    await card.getByRole('checkbox', { name: 'say', exact: true }).click();
+    await visible(card.getByText('12 tools, 1 off'));
+    await everyScreen(page, 'mcp-tools');
+    expect((await mcpServerOf('pasted'))?.tools).not.toContain('mcp_pasted_say');
+    await card.getByRole('checkbox', { name: 'say', exact: true }).click();
+    await visible(card.getByText('12 tools', { exact: true }));
+    expect((await mcpServerOf('pasted'))?.tools).toContain('mcp_pasted_say');
+    for (const name of ['pasted', 'left-open']) {
+      const one = page.getByRole('listitem').filter({ has: page.getByText(name, { exact: true }) });
+      await one.getByRole('button', { name: 'Remove' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      await removed(one);
+    }
+    await page.context().close();
+  });
+
+  test('a well-known server fills in the dialog', async () => {
+    const page = await signedIn('/admin?section=mcp');
+    await page.getByRole('button', { name: 'Well-known servers' }).click();
+    await everyScreen(page, 'mcp-gallery');
+    await page.getByRole('button', { name: 'Set up Filesystem' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Add MCP server' });
+    expect(await dialog.getByLabel('Name', { exact: true }).inputValue()).toBe('files');
+    expect(await dialog.getByLabel('Command').inputValue()).toBe('npx');
+    expect(await dialog.getByLabel('Arguments, one per line').inputValue()).toContain('server-filesystem');
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
     await page.context().close();
   });
 

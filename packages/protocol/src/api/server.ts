@@ -140,6 +140,15 @@ export const McpServer = z.object({
     .nullable()
     .describe('null: a program, or an address whose credentials are in its settings'),
   tools: z.array(z.string()).describe('names as offered to models'),
+  allTools: z
+    .array(
+      z.object({
+        name: z.string().describe('as the server names it'),
+        description: z.string(),
+        isOff: z.boolean().describe('`disabledTools` names it: no agent is offered it'),
+      }),
+    )
+    .describe('everything that the server has'),
   error: McpError.describe('the last error, without secrets'),
   output: z.array(z.string()).describe('the latest lines of its standard error; for admins'),
 });

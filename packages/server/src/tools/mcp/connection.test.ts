@@ -5,6 +5,7 @@ import { toolSpec } from '../../core/engine/model-step.ts';
 import { eventually, MISBEHAVING, opened } from '../../testing/tools/mcp.ts';
 import { contextIn, faultOf, type ToolFixture, toolFixture, use } from '../../testing/tools/tool-context.ts';
 import { slowness } from '../../testing/until.ts';
+import { McpServers } from './servers.ts';
 
 const TOKEN = 'token-that-nobody-may-see';
 const context = contextIn('/');
@@ -121,6 +122,24 @@ test('changed tools are offered when the server lists them', async () => {
   await eventually(() => mcp.tools().some((tool) => tool.name === 'mcp_bad_grown'));
   expect(changes).toBe(1);
   end();
+});
+
+test('a tool that is turned off is offered to nobody, and the server goes on running', async () => {
+  await using place = await toolFixture();
+  await using mcp = await opened(misbehaving(place));
+  const names = () => mcp.tools().map(({ name }) => name);
+  const offered = () => mcp.servers()[0]?.allTools.find(({ name }) => name === 'say');
+  expect(names()).toContain('mcp_bad_say');
+  const off = McpServers.parse(misbehaving(place, { disabledTools: ['say', 'not there'] }));
+  await mcp.configure(off);
+  expect(names()).not.toContain('mcp_bad_say');
+  expect(names()).toContain('mcp_bad_hang');
+  expect(offered()).toEqual({ name: 'say', description: expect.any(String), isOff: true });
+  expect(mcp.servers()[0]?.tools).not.toContain('mcp_bad_say');
+  await mcp.configure(McpServers.parse(misbehaving(place)));
+  expect(names()).toContain('mcp_bad_say');
+  expect(offered()?.isOff).toBe(false);
+  expect((await logOf(place)).filter((line) => line.startsWith('started'))).toHaveLength(1);
 });
 
 test('a call that times out is cancelled at the server', async () => {

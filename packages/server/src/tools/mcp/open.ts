@@ -33,6 +33,9 @@ export type McpOptions = ConnectionOptions & {
   readonly patienceMs?: number;
 };
 
+/** `name` is the server's own; `isOff`: no agent is offered it. */
+export type McpToolView = { readonly name: string; readonly description: string; readonly isOff: boolean };
+
 /** Status of a server for operators. */
 export type McpServerView = {
   readonly name: string;
@@ -44,6 +47,8 @@ export type McpServerView = {
   readonly signIn: { readonly who: 'server' | 'user'; readonly signedIn: number } | null;
   /** names for models; while the server is unavailable, those listed last */
   readonly tools: readonly string[];
+  /** everything that the server has */
+  readonly allTools: readonly McpToolView[];
   readonly error: McpError | null;
   /** latest lines of its stderr, without secrets */
   readonly output: readonly string[];
@@ -77,7 +82,7 @@ const PATIENCE_MS = 10_000;
 
 type Entry = {
   readonly name: string;
-  readonly server: McpServer;
+  server: McpServer;
   readonly signIn: SignIn | null;
   /** by owner of the tokens */
   readonly connections: Map<string, McpConnection>;
@@ -103,7 +108,7 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
 
   const renew = () => {
     const offers = entries.flatMap((entry) =>
-      definitionsOf(entry)
+      offeredBy(entry)
         .filter((definition) => isFor(definition, 'model') || isFor(definition, 'app'))
         .map((definition) => ({ entry, definition, server: entry.name })),
     );
@@ -165,8 +170,13 @@ export async function openMcp(servers: McpServers, options: McpOptions): Promise
     const removed = entries.filter(({ name, signIn }) => signIn && !configured[name]);
     await change(
       Object.entries(configured).map(([name, server]) => {
-        const same = entries.find((entry) => entry.name === name && Bun.deepEquals(entry.server, server));
-        return same ?? added(name, server);
+        const same = entries.find(
+          (entry) =>
+            entry.name === name && Bun.deepEquals(withoutChoice(entry.server), withoutChoice(server)),
+        );
+        if (!same) return added(name, server);
+        same.server = server;
+        return same;
       }),
     );
     await Promise.all(removed.map(({ signIn }) => signIn?.clear()));
@@ -298,6 +308,15 @@ function definitionsOf({ connections }: Entry): Definition[] {
   return [...byName.values()];
 }
 
+const isOff = ({ server }: Entry, { name }: Definition): boolean =>
+  server.disabledTools?.includes(name) ?? false;
+
+const offeredBy = (entry: Entry): Definition[] =>
+  definitionsOf(entry).filter((definition) => !isOff(entry, definition));
+
+/** What a connection is made with: another choice of tools keeps it. */
+const withoutChoice = ({ disabledTools: _, ...server }: McpServer) => server;
+
 function viewOf(entry: Entry): McpServerView {
   const { name, server, tools, signIn, connections } = entry;
   const all = [...connections.values()];
@@ -311,6 +330,11 @@ function viewOf(entry: Entry): McpServerView {
     state: shown?.state ?? 'sign-in',
     signIn: signIn && { who: isPerUser(entry) ? 'user' : 'server', signedIn: signIn.count },
     tools,
+    allTools: definitionsOf(entry).map((definition) => ({
+      name: definition.name,
+      description: definition.description ?? '',
+      isOff: isOff(entry, definition),
+    })),
     error: shown?.lastError ?? null,
     output: shown?.output ?? [],
   };

@@ -15,6 +15,8 @@ const common = {
     .min(1_000, 'must be at least 1000')
     .max(3_600_000, 'must be at most 3600000')
     .default(60_000),
+  /** tools, as the server names them, that no agent is offered */
+  disabledTools: z.array(z.string('must be a list of texts'), 'must be a list of texts').optional(),
 };
 
 const StdioServer = z.strictObject({

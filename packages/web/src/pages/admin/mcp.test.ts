@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test';
-import { fieldsOf, NEW_SERVER, serverFrom } from './mcp.tsx';
+import { fieldsOf, NEW_SERVER, serverFrom } from './mcp-fields.ts';
 
 const files = {
   command: 'npx',

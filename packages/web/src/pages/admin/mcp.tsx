@@ -1,7 +1,8 @@
 /** MCP servers: their state and tools; those who may set up the server add, edit, restart and remove them. */
 
-import type { Json, JsonObject } from '@parlance/protocol';
-import type { McpServer } from '@parlance/sdk';
+import type { JsonObject } from '@parlance/protocol';
+import { visible } from '@parlance/protocol/visible';
+import { type McpServer, ParlanceError } from '@parlance/sdk';
 import { counted } from '@parlance/ui/chat/cost.ts';
 import {
   attempt,
@@ -20,7 +21,10 @@ import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useState } from 'react';
 import { SignInButton } from '../../components/sign-in-button.tsx';
 import { usePolled } from '../../state/use-polled.ts';
-import { linesIn, RemoveDialog, refuseTaken, Section, useSettings } from './section.tsx';
+import { fieldsOf, type McpFields, type McpKind, NEW_SERVER, objectIn, serverFrom } from './mcp-fields.ts';
+import { GALLERY, type Known } from './mcp-gallery.ts';
+import { serversIn } from './mcp-json.ts';
+import { RemoveDialog, refuseTaken, Section, textsIn, useSettings } from './section.tsx';
 
 const STATES: Readonly<Record<McpServer['state'], readonly [ChipVariant, string]>> = {
   starting: ['busy', 'starting'],
@@ -34,7 +38,8 @@ const STATES: Readonly<Record<McpServer['state'], readonly [ChipVariant, string]
 const EVERY_MS = 2_000;
 
 type DialogState =
-  | { readonly what: 'edit'; readonly name: string | null }
+  | { readonly what: 'edit'; readonly name: string | null; readonly from?: Known }
+  | { readonly what: 'paste' | 'gallery' }
   | { readonly what: 'remove'; readonly name: string };
 
 export function McpSection() {
@@ -48,6 +53,14 @@ export function McpSection() {
   async function change(servers: JsonObject, done: string): Promise<void> {
     await settings.change({ mcpServers: servers }, done);
     polled.again();
+  }
+
+  /** Other tools keep their state, also those that the server does not have at the moment. */
+  async function choose(name: string, tool: string, isOff: boolean): Promise<void> {
+    const before = objectIn(stored[name]);
+    const others = textsIn(before.disabledTools).filter((one) => one !== tool);
+    const server = { ...before, disabledTools: isOff ? [...others, tool] : others };
+    await attempt(() => change({ ...stored, [name]: server }, `${tool} is ${isOff ? 'off' : 'on'}.`));
   }
 
   async function signOut(name: string): Promise<void> {
@@ -66,9 +79,13 @@ export function McpSection() {
       polled={polled}
       actions={
         maySetUp && (
-          <Button variant="primary" icon="plus" onClick={() => setDialog({ what: 'edit', name: null })}>
-            Add server
-          </Button>
+          <div className="mcp-actions">
+            <Button onClick={() => setDialog({ what: 'paste' })}>Paste JSON</Button>
+            <Button onClick={() => setDialog({ what: 'gallery' })}>Well-known servers</Button>
+            <Button variant="primary" icon="plus" onClick={() => setDialog({ what: 'edit', name: null })}>
+              Add server
+            </Button>
+          </div>
         )
       }
     >
@@ -94,6 +111,11 @@ export function McpSection() {
                     ? (what) => setDialog({ what, name: server.name })
                     : undefined
                 }
+                choose={
+                  maySetUp && server.name in stored
+                    ? (tool, isOff) => void choose(server.name, tool, isOff)
+                    : undefined
+                }
               />
             ))}
           </ul>
@@ -102,10 +124,23 @@ export function McpSection() {
               server={
                 dialog.name === null ? null : { name: dialog.name, stored: objectIn(stored[dialog.name]) }
               }
-              taken={[...servers.map(({ name }) => name), ...Object.keys(stored)]}
+              from={dialog.from}
+              taken={takenBy(servers, stored)}
               close={close}
               save={(name, server) => change({ ...stored, [name]: server }, `${name} was saved.`)}
             />
+          )}
+          {dialog?.what === 'paste' && (
+            <PasteDialog
+              taken={takenBy(servers, stored)}
+              close={close}
+              save={(added) =>
+                change({ ...stored, ...added }, `${counted(Object.keys(added).length, 'server')} added.`)
+              }
+            />
+          )}
+          {dialog?.what === 'gallery' && (
+            <GalleryDialog close={close} choose={(from) => setDialog({ what: 'edit', name: null, from })} />
           )}
           {dialog?.what === 'remove' && (
             <RemoveDialog
@@ -122,6 +157,11 @@ export function McpSection() {
   );
 }
 
+const takenBy = (servers: readonly McpServer[], stored: JsonObject): string[] => [
+  ...servers.map(({ name }) => name),
+  ...Object.keys(stored),
+];
+
 const without = (servers: JsonObject, name: string): JsonObject =>
   Object.fromEntries(Object.entries(servers).filter(([other]) => other !== name));
 
@@ -132,11 +172,14 @@ type ServerProps = {
   readonly restart?: (() => void) | undefined;
   readonly signOut?: (() => void) | undefined;
   /** only for servers that were added here */
-  readonly ask?: ((what: DialogState['what']) => void) | undefined;
+  readonly ask?: ((what: 'edit' | 'remove') => void) | undefined;
+  /** turns a tool on or off */
+  readonly choose?: ((tool: string, isOff: boolean) => void) | undefined;
 };
 
-function Server({ server, fixed, restart, signOut, ask }: ServerProps) {
-  const { name, kind, trusted, state, signIn, tools, error, output } = server;
+function Server({ server, fixed, restart, signOut, ask, choose }: ServerProps) {
+  const { name, kind, trusted, state, signIn, allTools, error, output } = server;
+  const off = allTools.filter(({ isOff }) => isOff).length;
   const [variant, label] = STATES[state];
   return (
     <li className="card">
@@ -150,14 +193,29 @@ function Server({ server, fixed, restart, signOut, ask }: ServerProps) {
             {new Date(error.at).toLocaleTimeString()}: {error.message}
           </p>
         )}
-        {tools.length > 0 && (
+        {allTools.length > 0 && (
           <details>
-            <summary>{counted(tools.length, 'tool')}</summary>
-            <p className="admin-tools">
-              {tools.map((tool) => (
-                <code key={tool}>{tool}</code>
+            <summary>
+              {counted(allTools.length, 'tool')}
+              {off > 0 && `, ${off} off`}
+            </summary>
+            <ul className="mcp-tools" aria-label={`Tools of ${name}`}>
+              {allTools.map((tool) => (
+                <li key={tool.name}>
+                  <label className="check">
+                    <input
+                      type="checkbox"
+                      checked={!tool.isOff}
+                      disabled={!choose}
+                      onChange={({ target }) => choose?.(tool.name, !target.checked)}
+                    />{' '}
+                    <code>{tool.name}</code>
+                  </label>
+                  {tool.description !== '' && <p className="hint">{tool.description}</p>}
+                </li>
               ))}
-            </p>
+            </ul>
+            {fixed && <p className="hint">To turn tools off, set “disabledTools” in the config file.</p>}
           </details>
         )}
         {output.length > 0 && (
@@ -183,14 +241,16 @@ function Server({ server, fixed, restart, signOut, ask }: ServerProps) {
 type McpDialogProps = {
   /** null: a new one */
   readonly server: { readonly name: string; readonly stored: JsonObject } | null;
+  /** what a new one begins with */
+  readonly from?: Known | undefined;
   /** names that exist */
   readonly taken: readonly string[];
   readonly close: () => void;
   readonly save: (name: string, server: JsonObject) => Promise<void>;
 };
 
-function McpDialog({ server, taken, close, save }: McpDialogProps) {
-  const before = server ? fieldsOf(server.stored) : NEW_SERVER;
+function McpDialog({ server, from, taken, close, save }: McpDialogProps) {
+  const before: McpFields = server ? fieldsOf(server.stored) : (from?.fields ?? NEW_SERVER);
   const [kind, setKind] = useState<McpKind>(before.kind);
 
   function confirm(fields: FormData): Promise<void> {
@@ -223,6 +283,8 @@ function McpDialog({ server, taken, close, save }: McpDialogProps) {
           pattern="[A-Za-z0-9_\-]+"
           title="Letters, digits, - and _"
           placeholder="files"
+          defaultValue={from?.name}
+          ref={refuseTaken(taken.find((name) => name === from?.name))}
           onChange={({ target }) => refuseTaken(taken.find((name) => name === target.value.trim()))(target)}
         />
       )}
@@ -293,79 +355,88 @@ function McpDialog({ server, taken, close, save }: McpDialogProps) {
   );
 }
 
-// A stored MCP server, and the fields of its dialog. Values of variables and headers are never shown. Pure.
+// Servers of other programs, and well-known ones.
 
-type McpKind = 'command' | 'url';
-
-export type McpFields = {
-  readonly kind: McpKind;
-  readonly command: string;
-  /** one per line */
-  readonly args: string;
-  readonly url: string;
-  /** variables or headers: one `NAME=value` per line */
-  readonly pairs: string;
-  readonly trusted: boolean;
-  /** each user signs in, instead of one person for all */
-  readonly perUser: boolean;
+type PasteProps = {
+  readonly taken: readonly string[];
+  readonly close: () => void;
+  readonly save: (servers: JsonObject) => Promise<void>;
 };
 
-export const NEW_SERVER: McpFields = {
-  kind: 'command',
-  command: '',
-  args: '',
-  url: '',
-  pairs: '',
-  trusted: false,
-  perUser: false,
-};
-
-export function fieldsOf(server: JsonObject): McpFields {
-  const kind = 'url' in server ? 'url' : 'command';
-  const args = Array.isArray(server.args) ? server.args.map(String) : [];
-  return {
-    kind,
-    command: String(server.command ?? ''),
-    args: args.join('\n'),
-    url: String(server.url ?? ''),
-    pairs: namesIn(server, kind)
-      .map((name) => `${name}=`)
-      .join('\n'),
-    trusted: server.trusted === true,
-    perUser: server.signIn === 'user',
-  };
-}
-
-/** Keeps what `before` has besides these fields, and stored values of variables that have none here. */
-export function serverFrom({ kind, ...fields }: McpFields, before: JsonObject = {}): JsonObject {
-  const { trusted } = fields;
-  const isSameKind = kind in before;
-  const stored = isSameKind ? namesIn(before, kind) : [];
-  const pairs = Object.fromEntries(
-    linesIn(fields.pairs).map((line) => {
-      const [name = '', ...rest] = line.split('=');
-      const value = rest.join('=').trim();
-      // Null keeps the stored value.
-      return [name.trim(), value === '' && stored.includes(name.trim()) ? null : value] satisfies [
-        string,
-        Json,
-      ];
-    }),
+function PasteDialog({ taken, close, save }: PasteProps) {
+  const [text, setText] = useState('');
+  const { servers, problems } = serversIn(text, taken);
+  return (
+    <Dialog
+      title="Add servers of another program"
+      confirm={servers.length > 0 ? `Add ${counted(servers.length, 'server')}` : 'Add'}
+      onClose={close}
+      onConfirm={() => {
+        if (servers.length === 0) throw new ParlanceError('invalid', 'There is no server to add.');
+        return save(Object.fromEntries(servers.map(({ name, server }) => [name, server])));
+      }}
+    >
+      <TextArea
+        label="The “mcpServers” or “servers” of Claude Desktop, Cursor, VS Code or others"
+        name="json"
+        rows={9}
+        required
+        value={text}
+        placeholder={'{\n  "mcpServers": {\n    "files": { "command": "npx", "args": ["-y", "…"] }\n  }\n}'}
+        spellCheck={false}
+        autoComplete="off"
+        onChange={({ target }) => setText(target.value)}
+      />
+      <div role="status">
+        {servers.length > 0 && (
+          <ul className="mcp-tools" aria-label="Servers to add">
+            {servers.map(({ name, what, missing }) => (
+              <li key={name}>
+                <strong>{name}</strong> <code>{visible(what)}</code>
+                {missing.length > 0 && (
+                  <p className="hint">To fill in afterwards with Edit: {missing.join(', ')}</p>
+                )}
+              </li>
+            ))}
+          </ul>
+        )}
+        {problems.map((problem) => (
+          <p className="hint" key={problem}>
+            {problem}
+          </p>
+        ))}
+      </div>
+      <p className="hint">Programs run on the server as its user. Add only those that you trust.</p>
+    </Dialog>
   );
-  const who: JsonObject =
-    fields.perUser || (isSameKind && 'signIn' in before)
-      ? { signIn: fields.perUser ? 'user' : 'server' }
-      : {};
-  const changed: JsonObject =
-    kind === 'url'
-      ? { url: fields.url.trim(), headers: pairs, ...who }
-      : { command: fields.command.trim(), args: linesIn(fields.args), env: pairs };
-  return { ...(isSameKind ? before : {}), ...changed, trusted };
 }
 
-const namesIn = (server: JsonObject, kind: McpKind): string[] =>
-  Object.keys(objectIn(kind === 'url' ? server.headers : server.env));
+type GalleryProps = { readonly close: () => void; readonly choose: (known: Known) => void };
 
-/** Empty if the value is not an object. */
-const objectIn = (value: Json | undefined): JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+function GalleryDialog({ close, choose }: GalleryProps) {
+  return (
+    <Dialog title="Well-known servers" confirm="Close" plain onConfirm={close} onClose={close}>
+      <ul className="mcp-tools" aria-label="Well-known servers">
+        {GALLERY.map((known) => {
+          const { name, title, about, fields } = known;
+          const { kind, command, args, url } = fields;
+          return (
+            <li key={name} className="mcp-known">
+              <div>
+                <strong>{title}</strong>
+                <p className="hint">{about}</p>
+                <code>{kind === 'url' ? url : [command, ...args.split('\n')].join(' ')}</code>
+              </div>
+              <Button onClick={() => choose(known)} aria-label={`Set up ${title}`}>
+                Set up
+              </Button>
+            </li>
+          );
+        })}
+      </ul>
+      <p className="hint">
+        They belong to others. A program is downloaded when it first starts; an address may ask for a sign-in.
+      </p>
+    </Dialog>
+  );
+}
