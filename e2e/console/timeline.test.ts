@@ -4,6 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 import { until } from '../../packages/server/src/testing/until.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type Console, chooseOption, openConsole, removed, submitInput, titled, visible } from './console.ts';
+import { everyScreen } from './every-screen.ts';
 
 let app: Console;
 let page: Page;
@@ -70,6 +71,38 @@ describe.skipIf(NO_BROWSER)('timeline and playground', () => {
     await page.getByRole('link', { name: 'Choose another session' }).click();
     await visible(sessions.getByRole('link', { name: 'Feed the cat' }));
     app.problems(); // the browser reports the response
+  });
+
+  test('a turn is a waterfall of steps and calls, two can be compared, and messages lead to it', async () => {
+    for (const text of ['echo one', 'echo two and then count to 3'])
+      await submitInput(app.server, 'measured', text);
+    await goTo('/sessions/measured');
+    const ends = page.locator('.turn-end-line');
+    await until(async () => (await ends.count()) === 2);
+    await ends.first().getByTitle('Show in the timeline').click();
+    await page.waitForURL(/#\/timeline\/measured\?turn=/);
+    const turn = page.getByRole('region', { name: 'Turn' });
+    await visible(turn.getByRole('caption').filter({ hasText: 'echo one' }));
+    await visible(turn.getByRole('row', { name: /^Step 1 / }));
+    const call = turn.getByRole('row', { name: /^echo / });
+    await visible(call);
+    // Without clients there are no frames.
+    expect(await page.getByRole('heading', { name: /^Frames/ }).count()).toBe(0);
+    expect(await page.getByRole('tab').count()).toBe(0);
+    await call.getByRole('button', { name: 'echo' }).click();
+    await visible(event(page, 'call.requested').first());
+    await until(async () => (await page.evaluate('document.activeElement?.dataset.entry')) !== undefined);
+    await chooseOption(turn.getByLabel('Compare with'), '2. echo two and then count to 3');
+    await visible(turn.getByRole('columnheader', { name: 'Difference' }));
+    expect(await turn.getByRole('caption').count()).toBe(3);
+    await everyScreen(page, 'timeline-compare');
+    await chooseOption(turn.getByLabel('Compare with'), 'nothing');
+    await everyScreen(page, 'timeline-turn');
+    await page.goBack();
+    await page.getByTitle('Show in the timeline').first().click();
+    await page.waitForURL(/#\/timeline\/measured\?event=/);
+    await visible(turn.getByRole('caption').filter({ hasText: 'echo one' }));
+    await reveal(event(page, 'input.accepted').first());
   });
 
   test('past events and live frames are shown together and can be filtered', async () => {

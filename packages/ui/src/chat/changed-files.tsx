@@ -1,22 +1,20 @@
 /** The files that a turn changed, with one view of all differences. */
 import type { TurnView } from '@parlance/sdk';
-import { createContext, useContext } from 'react';
+import { useContext } from 'react';
 import { heightOf } from '../components/approval/patch.ts';
 import { FilesView } from '../components/approval/patch-view.tsx';
 import { Collapsible } from '../components/controls.tsx';
+import { ConsoleSession } from './console-session.ts';
 import { counted } from './cost.ts';
 import { openFiles } from './preview.ts';
 import { type ChangedFile, changedFiles } from './runs.ts';
-
-/** The session whose files can be opened beside the chat; null where there is no room, as in the panel of the extension. */
-export const FilesOf = createContext<string | null>(null);
 
 /** The files of a larger change are opened one by one. */
 const MAX_ROWS = 600;
 
 export function ChangedFiles({ turn }: { readonly turn: TurnView }) {
   const files = changedFiles(turn);
-  const session = useContext(FilesOf);
+  const session = useContext(ConsoleSession);
   const onOpen = session === null ? null : (path: string) => openFiles(session, path, true);
   if (files.length === 0) return null;
   const isSmall = files.reduce((sum, file) => sum + rowsOf(file), 0) <= MAX_ROWS;

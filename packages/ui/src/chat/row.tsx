@@ -24,6 +24,7 @@ import { hrefOf } from '../state/router.ts';
 import { parlance, useServer } from '../state/server.ts';
 import { CallCard } from './call-card.tsx';
 import { ChangedFiles } from './changed-files.tsx';
+import { ConsoleSession } from './console-session.ts';
 import { costOf, dollars, duration, priceOf, shortNumber, shortUsage, usageText } from './cost.ts';
 import { Parts } from './parts.tsx';
 import { RewindDialog } from './rewind-dialog.tsx';
@@ -248,7 +249,9 @@ export const InputRow = memo(function InputRow({
             with the page
           </Chip>
         )}
-        <time dateTime={new Date(input.at).toISOString()}>{TIME.format(input.at)}</time>
+        <InTimeline query={{ event: String(input.seqs[0]) }}>
+          <time dateTime={new Date(input.at).toISOString()}>{TIME.format(input.at)}</time>
+        </InTimeline>
         {text !== '' && <CopyButton text={text} label="Copy message" />}
         <Versions of={input.input} at="message" />
         {isLatest && !joined && !input.call && (!queued || input.turn) && (
@@ -383,6 +386,17 @@ function Edit({ session, input, queued, onDone }: EditProps) {
   );
 }
 
+/** Leads to the timeline, where there is one. */
+function InTimeline({ query, children }: { query: Readonly<Record<string, string>>; children: ReactNode }) {
+  const id = useContext(ConsoleSession);
+  if (id === null) return <span>{children}</span>;
+  return (
+    <a className="in-timeline" href={hrefOf({ page: 'timeline', id }, query)} title="Show in the timeline">
+      {children}
+    </a>
+  );
+}
+
 // Outcome and usage of a turn, with "regenerate".
 
 export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: string; turn: TurnView }) {
@@ -429,7 +443,9 @@ export const TurnEnd = memo(function TurnEnd({ session, turn }: { session: strin
         {input && <Versions of={input.input} at="answer" />}
         {state.status === 'cancelled' && <span>{CANCELLED[state.reason]}</span>}
         {turn.fallback !== undefined && <span>Answered by {turn.fallback}</span>}
-        {'durationMs' in state && <span>{duration(state.durationMs)}</span>}
+        {'durationMs' in state && (
+          <InTimeline query={{ turn: turn.turn }}>{duration(state.durationMs)}</InTimeline>
+        )}
         {tokens > 0 && (
           <span title={usageText(usage)}>
             {shortUsage(usage)}

@@ -1,7 +1,15 @@
 /** Virtualised list of rows. Follows the end while the reader is there. */
 import { Button, copyText, toast } from '@parlance/ui/components/controls.tsx';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  useCallback,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { EventCell, FrameCell, NoteCell } from './cell.tsx';
 import type { NumberedFrame, Row, ShellCommand } from './rows.ts';
 
@@ -12,6 +20,8 @@ type ListProps = {
   readonly indented: boolean;
   /** the command that sends a frame from a terminal */
   readonly command: (frame: NumberedFrame) => ShellCommand | null;
+  /** the event to go to; a new object goes there again */
+  readonly target?: { readonly seq: number } | null;
   /** the page itself is the client of these frames */
   readonly ours?: boolean;
 };
@@ -20,7 +30,15 @@ const LINE = 30;
 /** Distance in pixels that counts as being at the end. */
 const NEAR = 40;
 
-export function EntryList({ rows, label, columns, indented, command, ours = false }: ListProps) {
+export function EntryList({
+  rows,
+  label,
+  columns,
+  indented,
+  command,
+  target = null,
+  ours = false,
+}: ListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [unfolded, setUnfolded] = useState<ReadonlySet<string>>(new Set());
   const [current, setCurrent] = useState<string | null>(null);
@@ -61,6 +79,16 @@ export function EntryList({ rows, label, columns, indented, command, ours = fals
     if (id !== null && unfolded.has(id))
       articleOf(scroller.current, id)?.scrollIntoView({ block: 'nearest' });
   }, [unfolded]);
+
+  const targetRow = useMemo(
+    () => (target === null ? -1 : rows.findIndex(({ event }) => event?.seq === target.seq)),
+    [rows, target],
+  );
+  const isListed = targetRow >= 0;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only a new target moves the list, or one that is listed now
+  useEffect(() => {
+    if (isListed) move({ row: targetRow, column: 'event' });
+  }, [target, isListed]);
 
   // The target of a key is rendered only after the list has scrolled there.
   useEffect(() => {

@@ -3,10 +3,10 @@
 import type { Part } from '@parlance/protocol';
 import type { PlanView, SessionView } from '@parlance/sdk';
 import { Announcer } from '@parlance/ui/chat/announcer.tsx';
-import { FilesOf } from '@parlance/ui/chat/changed-files.tsx';
 import { type Chosen, Pickers, useCommands } from '@parlance/ui/chat/commands.tsx';
 import { Composer } from '@parlance/ui/chat/composer.tsx';
 import { ConnectionChip } from '@parlance/ui/chat/connection-chip.tsx';
+import { ConsoleSession } from '@parlance/ui/chat/console-session.ts';
 import { costOfSession, dollars, modelOf, shortUsage, usageText } from '@parlance/ui/chat/cost.ts';
 import { closeFiles, openFiles, shownFiles } from '@parlance/ui/chat/preview.ts';
 import { Branches, IsLatest } from '@parlance/ui/chat/row.tsx';
@@ -166,9 +166,9 @@ function Chat({ id, view }: { id: string; view: SessionView }) {
       )}
       <IsLatest value={shown.isLatest}>
         <Branches value={branches}>
-          <FilesOf value={id}>
+          <ConsoleSession value={id}>
             <Transcript session={id} rows={rows} target={target} needsApproval={view.pending !== null} />
-          </FilesOf>
+          </ConsoleSession>
         </Branches>
       </IsLatest>
       <div className="chat-foot">

@@ -7,7 +7,7 @@ import { textOf } from '@parlance/ui/chat/rows.ts';
 import { Button, Chip, Choice, download, Empty, Notice } from '@parlance/ui/components/controls.tsx';
 import { onActivity, useDisconnectedLately, useShownFault } from '@parlance/ui/state/activity.ts';
 import { may } from '@parlance/ui/state/may.ts';
-import { hrefOf } from '@parlance/ui/state/router.ts';
+import { hrefOf, useLocation } from '@parlance/ui/state/router.ts';
 import { parlance, useServer } from '@parlance/ui/state/server.ts';
 import { useSessions } from '@parlance/ui/state/sessions.ts';
 import { useMedia } from '@parlance/ui/state/store.ts';
@@ -22,6 +22,7 @@ import { dialectNamed, useDialects } from '../../state/dialects.ts';
 import { isRunning, MAX_FRAMES, NOTHING_YET, type Timeline, TimelineFeed } from './feed.ts';
 import { type Choices, choicesOf, EVERYTHING, type Filter, shownEvents, shownFrames } from './filter.ts';
 import { shellCommand } from './shell-commands.ts';
+import { Turns } from './waterfall.tsx';
 
 export function TimelinePage({ id }: { id: string | null }) {
   return id === null ? <ChooseSession /> : <SessionTimeline id={id} />;
@@ -35,17 +36,21 @@ function SessionTimeline({ id }: { id: string }) {
   const about = useServer();
   const { auth } = about;
   const dialects = useDialects();
-  const wide = useMedia('(min-width: 1000px)');
+  const isBroad = useMedia('(min-width: 1000px)');
+  const { event } = useLocation().query;
+  const [target, setTarget] = useState(() => (event === undefined ? null : { seq: Number(event) }));
   const [filter, setFilter] = useState(EVERYTHING);
   const [tab, setTab] = useState<Tab>('events');
   const [indented, setIndented] = useState(true);
 
+  const hasFrames = timeline.frames.length > 0;
+  const wide = isBroad && hasFrames;
   const events = useMemo(() => shownEvents(timeline.events, filter), [timeline.events, filter]);
   const frames = useMemo(() => shownFrames(timeline.frames, filter), [timeline.frames, filter]);
   const rows = useMemo(() => {
     if (wide) return alignedRows(events, frames);
-    return tab === 'events' ? eventRows(events) : frameRows(frames);
-  }, [wide, tab, events, frames]);
+    return tab === 'events' || !hasFrames ? eventRows(events) : frameRows(frames);
+  }, [wide, tab, hasFrames, events, frames]);
   const choices = useMemo(
     () => choicesOf(timeline.events, timeline.frames, filter),
     [timeline.events, timeline.frames, filter],
@@ -62,6 +67,11 @@ function SessionTimeline({ id }: { id: string }) {
     [id, auth, dialects],
   );
 
+  const show = (seq: number) => {
+    setFilter(EVERYTHING);
+    setTab('events');
+    setTarget({ seq });
+  };
   const exportShown = () => {
     const lines = exportLines(alignedRows(events, frames));
     download(`${id}.timeline.jsonl`, new Blob([lines], { type: 'application/jsonl' }));
@@ -106,7 +116,13 @@ function SessionTimeline({ id }: { id: string }) {
       }
     >
       <div className="timeline-top">
-        <FilterBar filter={filter} choices={choices} wide={wide} onChange={setFilter} />
+        <FilterBar
+          filter={filter}
+          choices={choices}
+          wide={isBroad}
+          hasFrames={hasFrames}
+          onChange={setFilter}
+        />
         <StatusBar
           session={id}
           timeline={timeline}
@@ -125,9 +141,10 @@ function SessionTimeline({ id }: { id: string }) {
         </Empty>
       ) : (
         <>
-          {wide ? (
-            <div className="timeline-heads">
-              {TABS.map((one) => (
+          <Turns session={id} events={timeline.events} onShow={show} />
+          {wide || !hasFrames ? (
+            <div className="timeline-heads" data-one={!hasFrames || undefined}>
+              {TABS.filter((one) => one === 'events' || hasFrames).map((one) => (
                 <h2 key={one}>
                   {TITLES[one]} <Count shown={counts[one]} total={totals[one]} />
                 </h2>
@@ -153,20 +170,17 @@ function SessionTimeline({ id }: { id: string }) {
           <div
             className="timeline-panel"
             id="timeline-panel"
-            {...(wide ? {} : { role: 'tabpanel', 'aria-labelledby': `timeline-tab-${tab}` })}
+            {...(wide || !hasFrames ? {} : { role: 'tabpanel', 'aria-labelledby': `timeline-tab-${tab}` })}
           >
-            {!wide && tab === 'frames' && totals.frames === 0 ? (
-              <p className="timeline-none hint">No frames since this page was opened.</p>
-            ) : (
-              <EntryList
-                key={wide ? 'both' : tab}
-                rows={rows}
-                label={wide ? 'Events and frames' : TITLES[tab]}
-                columns={wide ? 2 : 1}
-                indented={indented}
-                command={command}
-              />
-            )}
+            <EntryList
+              key={wide ? 'both' : tab}
+              rows={rows}
+              label={wide ? 'Events and frames' : TITLES[hasFrames ? tab : 'events']}
+              columns={wide ? 2 : 1}
+              indented={indented}
+              command={command}
+              target={target}
+            />
           </div>
         </>
       )}
@@ -245,10 +259,11 @@ type FilterBarProps = {
   readonly filter: Filter;
   readonly choices: Choices;
   readonly wide: boolean;
+  readonly hasFrames: boolean;
   readonly onChange: (filter: Filter) => void;
 };
 
-function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
+function FilterBar({ filter, choices, wide, hasFrames, onChange }: FilterBarProps) {
   const [open, setOpen] = useState(wide);
   const more = useId();
   const { text: _text, ...chosen } = filter;
@@ -258,7 +273,7 @@ function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
     <search className="timeline-filter" aria-label="Filter">
       <input
         type="search"
-        aria-label="Search events and frames"
+        aria-label={hasFrames ? 'Search events and frames' : 'Search events'}
         placeholder="Search"
         value={filter.text}
         onChange={(event) => set({ text: event.currentTarget.value })}
@@ -278,39 +293,43 @@ function FilterBar({ filter, choices, wide, onChange }: FilterBarProps) {
           values={choices.eventTypes}
           onChange={(eventType) => set({ eventType })}
         />
-        <Values
-          label="Dialect"
-          value={filter.dialect}
-          values={choices.dialects}
-          onChange={(dialect) => set({ dialect, connection: '', frameType: '' })}
-        />
-        <Values
-          label="Connection"
-          value={filter.connection}
-          values={choices.connections}
-          onChange={(connection) => set({ connection })}
-        />
-        <Choice label="Direction">
-          {(id) => (
-            <select
-              id={id}
-              value={filter.direction}
-              onChange={({ currentTarget: { value } }) =>
-                set({ direction: value === 'in' || value === 'out' ? value : '' })
-              }
-            >
-              <option value="">both directions</option>
-              <option value="in">from clients</option>
-              <option value="out">to clients</option>
-            </select>
-          )}
-        </Choice>
-        <Values
-          label="Frame type"
-          value={filter.frameType}
-          values={choices.frameTypes}
-          onChange={(frameType) => set({ frameType })}
-        />
+        {hasFrames && (
+          <>
+            <Values
+              label="Dialect"
+              value={filter.dialect}
+              values={choices.dialects}
+              onChange={(dialect) => set({ dialect, connection: '', frameType: '' })}
+            />
+            <Values
+              label="Connection"
+              value={filter.connection}
+              values={choices.connections}
+              onChange={(connection) => set({ connection })}
+            />
+            <Choice label="Direction">
+              {(id) => (
+                <select
+                  id={id}
+                  value={filter.direction}
+                  onChange={({ currentTarget: { value } }) =>
+                    set({ direction: value === 'in' || value === 'out' ? value : '' })
+                  }
+                >
+                  <option value="">both directions</option>
+                  <option value="in">from clients</option>
+                  <option value="out">to clients</option>
+                </select>
+              )}
+            </Choice>
+            <Values
+              label="Frame type"
+              value={filter.frameType}
+              values={choices.frameTypes}
+              onChange={(frameType) => set({ frameType })}
+            />
+          </>
+        )}
       </div>
     </search>
   );
@@ -367,9 +386,9 @@ function StatusBar({ session, timeline, indented, onIndent, onRetry, onClear }: 
       {erased && <Notice variant="warning">The session was deleted while this page was open.</Notice>}
       <div className="timeline-status">
         <p className="hint">
-          Events are complete. Frames are live{' '}
-          {since === null ? 'once connected' : `since ${clockTime(since).slice(0, 8)}`}; earlier frames are
-          not stored.
+          {timeline.frames.length === 0
+            ? 'Frames of clients that are connected appear beside the events.'
+            : `Events are complete. Frames are live ${since === null ? 'once connected' : `since ${clockTime(since).slice(0, 8)}`}; earlier frames are not stored.`}
           {attached.broadcast !== undefined &&
             ' A broadcast socket receives all sessions of its user, so their frames appear here, too.'}
         </p>
