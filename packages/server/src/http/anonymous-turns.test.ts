@@ -52,7 +52,7 @@ test('a silent socket is closed for a waiting one, after a fifth of the authenti
 });
 
 test('slots of lingering sockets are awaited until the authentication timeout', async () => {
-  const { connect, refusals } = serve({ identifyWithin: 200 });
+  const { connect, refusals } = serve({ identifyWithin: 200 * slowness() });
   const first = await connect();
   first.close();
   await first.closed;

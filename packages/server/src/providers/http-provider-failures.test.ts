@@ -12,6 +12,7 @@ import {
   vendor,
   words,
 } from '../testing/providers/vendor.ts';
+import { slowness } from '../testing/until.ts';
 import { httpProvider } from './http-provider.ts';
 
 afterEach(closeVendors);
@@ -152,12 +153,13 @@ describe('a stream', () => {
   });
 
   test('with keep-alives is not silent', async () => {
+    const pauseMs = 50 * slowness();
     const { url } = vendor(() => {
       const body = new ReadableStream<Uint8Array>({
         async start(controller) {
           for (let count = 0; count < 30; count++) {
             controller.enqueue(new TextEncoder().encode(': still there\n\n'));
-            await Bun.sleep(50);
+            await Bun.sleep(pauseMs);
           }
           controller.enqueue(new TextEncoder().encode('data: Done\n\ndata: END\n\n'));
           controller.close();
@@ -165,7 +167,7 @@ describe('a stream', () => {
       });
       return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
     });
-    expect(types(await ask(url, { idleMs: 1_000 }))).toEqual(['text', 'ended']);
+    expect(types(await ask(url, { idleMs: 20 * pauseMs }))).toEqual(['text', 'ended']);
   });
 
   test.each([': still there\n\n', 'event: ping\n\n', '\n'])(

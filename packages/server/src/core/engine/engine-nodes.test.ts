@@ -5,7 +5,7 @@ import { CALLER, SESSION, say } from '../../testing/harness.ts';
 import { HarnessCluster, type HarnessNode } from '../../testing/nodes.ts';
 import { asksUser, reply } from '../../testing/play-scenario.ts';
 import { calls, type Line, says, USAGE, writtenModel } from '../../testing/scripted-provider.ts';
-import { until } from '../../testing/until.ts';
+import { slowness, until } from '../../testing/until.ts';
 import { askUser } from '../../tools/ask-user.ts';
 
 let opened: HarnessNode[] = [];
@@ -142,7 +142,7 @@ describe('readers on another node', () => {
   test('keep an ephemeral session without a bus; unused ones are erased', async () => {
     const cluster = new HarnessCluster();
     cluster.network.down();
-    const parts = { ephemeralIdleMs: 400, now: Date.now };
+    const parts = { ephemeralIdleMs: Math.round(400 * slowness()), now: Date.now };
     const [there, here] = [await openNode(cluster, [], { parts }), await openNode(cluster, [], { parts })];
     const [ref, left] = ['brief', 'left'].map((id) => ({ ...SESSION, id: id as SessionId }));
     if (!ref || !left) return expect.unreachable();
