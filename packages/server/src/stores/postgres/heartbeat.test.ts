@@ -3,7 +3,7 @@ import type { SessionRef } from '../../core/ports/event-store.ts';
 import { SYSTEM_CLOCK } from '../../lib/clock.ts';
 import { refOf } from '../../testing/stores/contract/samples.ts';
 import { NO_LOG } from '../../testing/stores/postgres.ts';
-import { until } from '../../testing/until.ts';
+import { slowness, until } from '../../testing/until.ts';
 import type { Row, Statements } from './database.ts';
 import { leaseTimes, openHeartbeat } from './heartbeat.ts';
 import { HeldLeases } from './held-leases.ts';
@@ -211,7 +211,7 @@ describe('a heartbeat', () => {
   });
 
   test('that fails fences the node and reports it once, until the next success', async () => {
-    const { heartbeat, reported, answers } = harness(150);
+    const { heartbeat, reported, answers } = harness(Math.round(150 * slowness()));
     await heartbeat.beat();
     answers.fails = true;
     heartbeat.start();
