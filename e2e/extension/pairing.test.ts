@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test';
 import { runParlance } from '../../packages/cli/src/testing/run-parlance.ts';
 import { startTestServer, type TestServer } from '../../packages/server/src/testing/server.ts';
+import { until } from '../../packages/server/src/testing/until.ts';
 import { buildConsole } from '../console/chromium.ts';
 import { postJson } from '../server-process.ts';
 import { NO_BROWSER } from './build.ts';
@@ -109,8 +110,11 @@ describe.skipIf(NO_BROWSER)('pairing', () => {
     await press(panel, 'Disconnect');
     await panel.getByRole('button', { name: 'Connect' }).waitFor();
     const headers = { authorization: `Bearer ${token}` };
-    const listed = await fetch(`${required.http}/v1/pairings`, { headers });
-    expect(await listed.json()).toEqual({ pairings: [], waiting: [] });
+    // The panel does not wait for the answer.
+    await until(async () => {
+      const listed = await fetch(`${required.http}/v1/pairings`, { headers });
+      return Bun.deepEquals(await listed.json(), { pairings: [], waiting: [] });
+    });
     expect(extension.problems().filter((problem) => !/status of (401|403|404)|ERR_/.test(problem))).toEqual(
       [],
     );
