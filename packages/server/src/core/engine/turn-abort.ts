@@ -47,7 +47,9 @@ export class TurnAbort {
     this.#abandoned = null;
   }
 
+  /** The turn is gone: its action stops. */
   reset(): void {
+    this.#current?.controller.abort();
     this.#abandoned = null;
     this.#current = null;
   }
