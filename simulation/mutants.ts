@@ -328,8 +328,8 @@ const MUTANTS: Readonly<Record<string, Mutant>> = {
   ),
   'what is used is not recorded': mutant(
     'core/engine/project.ts',
-    'if (!isSame(before, files)) await record',
-    'if (!isSame(before, files) && before.length === 0) await record',
+    'if (!isSame(before, files))',
+    'if (!isSame(before, files) && before.length === 0)',
   ),
   'a person is asked again after the answer': mutant(
     'core/engine/project.ts',
