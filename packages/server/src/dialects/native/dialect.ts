@@ -3,7 +3,7 @@
  * the core is available. There are no sockets: events are read in pages or as server-sent events.
  *
  * The protocol is in `dialect.ts`, `sessions.ts`, `streams.ts` and `views.ts`; its messages are those of `@parlance/protocol/api`. Beside it,
- * one file per part of the API: `approvals.ts`, `shares.ts`, `export.ts` (with `fold.ts`, `html.ts` and `renderer.ts` of transcripts),
+ * one file per part of the API: `approvals.ts`, `shares.ts`, `files.ts`, `export.ts` (with `fold.ts`, `html.ts` and `renderer.ts` of transcripts),
  * `usage.ts`, `prompts.ts`, `keys.ts`, `sign-in.ts`, `mcp.ts`, `setup.ts` and `admin.ts`. `context.ts` is what they have in common.
  */
 
