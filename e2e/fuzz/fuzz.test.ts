@@ -7,8 +7,8 @@ import { fuzzedServer } from './server.ts';
 
 test('thousands of hostile messages find no bug, and every dialect answers afterwards', async () => {
   const { sent, problems, logged, answering, statuses } = await fuzzedServer({ seed: 1, count: 3_000 });
-  expect(problems).toEqual([]);
-  expect(logged).toEqual([]);
+  // Together: the log has the cause of a problem.
+  expect([...problems, ...logged]).toEqual([]);
   expect(answering).toEqual(Object.keys(DRIVERS));
   expect(sent).toBeGreaterThanOrEqual(3_000);
   expect(Object.keys(statuses)).toEqual(expect.arrayContaining(['200', '400', '404']));
