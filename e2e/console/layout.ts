@@ -59,8 +59,8 @@ const SCRIPT = `(() => {
     const [x, y] = [(box.left + box.right) / 2, (box.top + box.bottom) / 2];
     if (x <= area.left || x >= area.right || y <= area.top || y >= area.bottom) continue;
     const hit = document.elementFromPoint(x, y);
-    // Pages scroll below their title, dialogs below their buttons, and menus and the tour are above the page.
-    if (hit && !hit.closest('.bar, .dialog-buttons, .slash-menu, .menu-list, .model-panel, .tour-card') && !element.contains(hit) && !hit.contains(element))
+    // Pages scroll below their title, dialogs below their buttons; menus, the tour and Jump to latest are above the page.
+    if (hit && !hit.closest('.bar, .dialog-buttons, .slash-menu, .menu-list, .model-panel, .tour-card, .to-end') && !element.contains(hit) && !hit.contains(element))
       problems.push(nameOf(element) + ' is covered by ' + hit.tagName.toLowerCase() + '.' + hit.className);
   }
   const overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
