@@ -93,6 +93,8 @@ export class ResponseFollower {
       },
       ended: (fault) => follower.#turnEnded(fault),
     });
+    // Deleted between its acceptance and now: nothing would follow.
+    if (reader.seq < start.seq) follower.#turnEnded(new Fault('not_found', 'The session was deleted.'));
     return follower;
   }
 
