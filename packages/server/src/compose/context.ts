@@ -9,7 +9,7 @@ import { heldStreams } from '../accounts/held-streams.ts';
 import { openInvitations } from '../accounts/invitations.ts';
 import { openPairings } from '../accounts/pairings.ts';
 import { type Config, ConfigError, STORED_MODEL_SETTINGS } from '../config/config.ts';
-import type { About, Setup } from '../dialects/kit/administration.ts';
+import type { About, ServerSkills, Setup } from '../dialects/kit/administration.ts';
 import { ChannelBus } from '../dialects/kit/channel-bus.ts';
 import { ConnectionRegistry } from '../dialects/kit/connection-registry.ts';
 import type { Dialect } from '../dialects/kit/dialect.ts';
@@ -29,7 +29,7 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Readiness } from '../telemetry/readiness.ts';
 import type { McpTools } from '../tools/mcp/open.ts';
 import { clientDocument } from '../tools/mcp/sign-in.ts';
-import { serverSkills } from '../tools/project/server-skills.ts';
+import type { ServerSkillOptions } from '../tools/project/server-skills.ts';
 import type { ServerContext } from './dialects.ts';
 import type { Backend } from './engine.ts';
 import { sealedWebhooks } from './sealed-webhooks.ts';
@@ -88,7 +88,7 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
       mcpServers: mcp.servers,
       mcpOffers: { ...mcp.offers, list: (user) => offersOf(mcp, user) },
       mcpSignIns: { ...mcp.signIn, clientDocument },
-      skills: serverSkills({
+      skills: skillsOnDemand({
         data: config.data,
         folders: config.skillFolders,
         root: config.cwd,
@@ -111,6 +111,17 @@ export function serverContext(config: Config, parts: ContextParts): ServerContex
     webhooks: sealedWebhooks(store.webhooks, storage.secret),
     countRequest: requestCounter(config, metrics),
     refused: (limit) => metrics.add('refusals', limit),
+  };
+}
+
+/** Loaded when an admin looks at them. */
+function skillsOnDemand(options: ServerSkillOptions): ServerSkills {
+  const skills = async () => (await import('../tools/project/server-skills.ts')).serverSkills(options);
+  return {
+    list: async () => (await skills()).list(),
+    read: async (name) => (await skills()).read(name),
+    add: async (skill) => (await skills()).add(skill),
+    remove: async (name) => (await skills()).remove(name),
   };
 }
 

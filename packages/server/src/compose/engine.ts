@@ -28,6 +28,7 @@ import {
 } from '../core/index.ts';
 import type { Checkpoints } from '../core/ports/checkpoints.ts';
 import type { CustomModules } from '../core/ports/custom-modules.ts';
+import type { FolderFiles } from '../core/ports/folder-files.ts';
 import type { Project } from '../core/ports/project.ts';
 import type { Folders, Tool } from '../core/ports/tool.ts';
 import type { Worktrees } from '../core/ports/worktrees.ts';
@@ -41,7 +42,6 @@ import type { Traces } from '../telemetry/traces.ts';
 import type { LocalCheckpoints } from '../tools/checkpoints/checkpoints.ts';
 import type { Imports } from '../tools/custom/imports.ts';
 import type { LoadedModules } from '../tools/custom/offers.ts';
-import { openFolderFiles } from '../tools/folder-files.ts';
 import { openFolders } from '../tools/folders.ts';
 import { type Guard, openGuard } from '../tools/guard.ts';
 import { builtInTools } from '../tools/index.ts';
@@ -149,7 +149,7 @@ export async function openBackend(
     folders,
     checkpoints: openCheckpoints(config, { guard, store, log }, resources),
     worktrees,
-    files: openFolderFiles(guard),
+    files: folderFiles(guard),
     project,
     approvalMode: config.approval,
     context: { strategy: config.contextStrategy, threshold: config.contextThreshold },
@@ -446,4 +446,14 @@ function toolsByName(fixed: readonly Tool[], mcp: McpTools): ReadonlyMap<string,
   renew();
   mcp.onChange(renew);
   return tools;
+}
+
+/** Loaded when somebody looks at files. */
+function folderFiles(guard: Guard): FolderFiles {
+  const files = async () => (await import('../tools/folder-files.ts')).openFolderFiles(guard);
+  return {
+    list: async (...folder) => (await files()).list(...folder),
+    find: async (...search) => (await files()).find(...search),
+    open: async (...file) => (await files()).open(...file),
+  };
 }
